@@ -12,6 +12,7 @@ from zlib import crc32
 
 import pytest
 from langchain_clew import ClewRetriever as OverLangChain
+from langchain_clew.stores import store_with_vectors
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -89,7 +90,21 @@ def server():
     return Server(hides_vectors=True)
 
 
-@pytest.fixture(params=["lancedb", "elasticsearch"])
+def client_of(server):
+    from elasticsearch import Elasticsearch
+
+    from tests.fake_elasticsearch import nodes_of
+
+    return Elasticsearch("http://localhost:9200", node_class=nodes_of(server)[0])
+
+
+def of_the_community(client, **strategy):
+    community = pytest.importorskip("langchain_community.vectorstores")
+    how = {"embedding": ForLangChain(), "es_connection": client}
+    return community.ElasticsearchStore("texts", **how, **strategy)
+
+
+@pytest.fixture(params=["lancedb", "elasticsearch", "elasticsearch of the community"])
 def store(request, tmp_path):
     """A store of LangChain's, filled."""
     if request.param == "lancedb":
@@ -97,15 +112,12 @@ def store(request, tmp_path):
         community = pytest.importorskip("langchain_community.vectorstores")
         store = community.LanceDB(uri=str(tmp_path), embedding=ForLangChain(), distance="cosine")
     else:
-        pytest.importorskip("langchain_elasticsearch")
-        from elasticsearch import Elasticsearch
-        from langchain_elasticsearch import ElasticsearchStore
-
-        from tests.fake_elasticsearch import nodes_of
-
-        server = request.getfixturevalue("server")
-        client = Elasticsearch("http://localhost:9200", node_class=nodes_of(server)[0])
-        store = ElasticsearchStore("texts", embedding=ForLangChain(), client=client)
+        client = client_of(request.getfixturevalue("server"))
+        if request.param == "elasticsearch":
+            module = pytest.importorskip("langchain_elasticsearch")
+            store = module.ElasticsearchStore("texts", embedding=ForLangChain(), client=client)
+        else:
+            store = of_the_community(client)
     store.add_documents(documents())
     return store
 
@@ -172,6 +184,44 @@ async def test_langchain_reads_vectors_by_id_and_embeds_nothing(store):
         assert best(await retriever.acontext(question)) == best(context)
         assert {one.id for one in retriever.invoke(question)} <= TEXTS.keys()
     assert embedded == []
+
+
+def test_the_package_of_lancedb_gives_its_vectors_too(tmp_path):
+    pytest.importorskip("lancedb")
+    package = pytest.importorskip("langchain_lancedb")
+    store = package.LanceDB(ForLangChain(), tmp_path)
+    how = {"candidates": len(TEXTS), "budget": None}
+    same, retriever = in_memory(**how), OverLangChain.from_vectorstore(store, **how)
+    assert retriever.invoke(QUESTIONS[0]) == []  # there is no table yet
+    store.add_documents(documents())
+    embedded.clear()
+    for question in QUESTIONS:
+        context = retriever.context(question)
+        assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+        assert [item.metadata["source"] for item in context] == [str(tmp_path)] * len(context)
+        found, wanted = best(context), best(same.context(question))
+        assert [text for text, _ in found] == [text for text, _ in wanted]
+        scores = [[score for _, score in some] for some in (found, wanted)]
+        assert scores[0] == pytest.approx(scores[1], abs=2e-4)
+    assert embedded == []
+    with pytest.raises(ValueError, match="takes no filter"):
+        retriever.invoke(QUESTIONS[0], filter="metadata.deck = 0")
+    with pytest.raises(TypeError, match="how a LanceDB filters"):
+        OverLangChain.from_vectorstore(store, edges=[("see", "isle")])
+
+
+def test_a_server_that_embeds_or_searches_by_words_too_is_asked_by_text(server):
+    client = client_of(server)
+    community = pytest.importorskip("langchain_community.vectorstores")
+    kinds = community.ElasticsearchStore
+    for strategy in (
+        kinds.ApproxRetrievalStrategy(hybrid=True),
+        kinds.ApproxRetrievalStrategy(query_model_id="theirs"),
+        kinds.SparseVectorRetrievalStrategy(),
+    ):
+        assert store_with_vectors(of_the_community(client, strategy=strategy)) is None
+    exact = of_the_community(client, strategy=kinds.ExactRetrievalStrategy())
+    assert store_with_vectors(exact) is not None
 
 
 def test_langchain_follows_edges_under_the_same_filter(store):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
@@ -173,9 +174,10 @@ def _names_in(triples: Iterable[Triple], ends: Sequence[int]) -> Iterator[tuple[
             yield triple[1], triple[end]
 
 
-def _beginnings(text: str) -> set[str]:
+@lru_cache(4096)  # the relations of a document that is found again come again
+def _beginnings(text: str) -> frozenset[str]:
     """Return the first letters of longer words, by which "director" is known in "directed"."""
-    return {word[:BEGINNING] for word in words(text) if len(word) >= BEGINNING}
+    return frozenset([word[:BEGINNING] for word in words(text) if len(word) >= BEGINNING])
 
 
 def cosines_by_id(

@@ -189,7 +189,10 @@ class Candidates:
         )
 
     def _named(self) -> list[Document]:
-        return [document.model_copy(update={"id": id}) for id, document in self.documents.items()]
+        return [
+            document if document.id == id else document.model_copy(update={"id": id})
+            for id, document in self.documents.items()
+        ]
 
 
 def scores_by_order(scores: Sequence[object]) -> tuple[list[float] | None, str]:

@@ -37,6 +37,7 @@ from langchain_clew.fields import ModelField, RecipeField
 from langchain_clew.filters import where_of
 from langchain_clew.search_types import SearchWords
 from langchain_clew.shortlist import Shortlist
+from langchain_clew.stores import embeddings_of
 
 NAMES = OptionNames(
     {"limit": "k", "where": "filter", "embedder": "embeddings"},
@@ -288,7 +289,7 @@ class ClewRetriever(ChangingRetriever):
         if words.fetch_k is not None and candidates is not None:
             raise ValueError("fetch_k in search_kwargs and candidates are one; give one of them")
         cls._check_names(options)
-        is_other = embeddings is not getattr(store, "embeddings", None)
+        is_other = embeddings is not None and embeddings is not embeddings_of(store)
         config = NAMES.candidates_config(options, embedder=embeddings if is_other else None)
         shortlist = Shortlist(
             store,
@@ -354,7 +355,8 @@ class ClewRetriever(ChangingRetriever):
         if isinstance(self.index, Shortlist):
             params["ls_vector_store_provider"] = type(self.index.store).__name__
             if self.index.config.embedder is None:
-                params["ls_embedding_provider"] = type(self.index.store.embeddings).__name__
+                own = embeddings_of(self.index.store)
+                params["ls_embedding_provider"] = type(own).__name__
         if self.index.embedder is not None:
             params["ls_embedding_model"] = self.index.embedder.name
         return params

@@ -41,7 +41,7 @@ from langchain_clew.searches import (
     Search,
     SearchResults,
 )
-from langchain_clew.stores import FindNear, KnownStore, having, store_with_vectors
+from langchain_clew.stores import FindNear, KnownStore, embeddings_of, having, store_with_vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class Shortlist:
 
     @property
     def _store_embedder(self) -> clew.Embedder | None:
-        own = self.store.embeddings
+        own = embeddings_of(self.store)
         return None if own is None else clew.Embedder.of(own)
 
     @property

@@ -14,6 +14,11 @@ None allows everything. NotImplemented stands for a filter beside which no other
 """
 
 
+def no_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401, ARG001  # as others have them
+    """Return that no filter can be set, for a store that takes none."""
+    return NotImplemented
+
+
 def function_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
     """Return a function of a document, or of its metadata."""
     if filter is not None and not callable(filter):

@@ -7,11 +7,13 @@ one gives no vectors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 from langchain_clew.store_filters import (
@@ -22,6 +24,7 @@ from langchain_clew.store_filters import (
     lancedb_condition,
     lancedb_having,
     mapping_having,
+    no_having,
     qdrant_having,
     sql_literal,
 )
@@ -43,18 +46,27 @@ class KnownStore:
         find_near: How it is searched by vector, where its own method loses the ids by which vectors
             are read, or is missing.
         has_vectors: Whether a particular store has vectors of one kind, by which alone it searches.
+        embeddings: What a store embeds with.
     """
 
     having: Having
     read: Read | None = None
     find_near: FindNear | None = None
     has_vectors: Callable[[Any], bool] = lambda _: True
+    embeddings: Callable[[Any], Embeddings | None] = lambda store: store.embeddings
 
 
 def known_store(store: VectorStore) -> KnownStore | None:
     """Return how a store is asked, by its class or one that it is derived from."""
-    names = (base.__name__ for base in type(store).__mro__)
+    classes = ((base.__module__.partition(".")[0], base.__name__) for base in type(store).__mro__)
+    names = (name for package, own in classes for name in (f"{package}.{own}", own))
     return next((STORES[name] for name in names if name in STORES), None)
+
+
+def embeddings_of(store: VectorStore) -> Embeddings | None:
+    """Return what a store embeds with, or None where it does not show that."""
+    known = known_store(store)
+    return getattr(store, "embeddings", None) if known is None else known.embeddings(store)
 
 
 def store_with_vectors(store: VectorStore) -> KnownStore | None:
@@ -70,7 +82,7 @@ def store_with_vectors(store: VectorStore) -> KnownStore | None:
         2
     """
     known = known_store(store)
-    if store.embeddings is None or known is None or known.read is None:
+    if known is None or known.read is None or known.embeddings(store) is None:
         return None
     return known if known.has_vectors(store) else None
 
@@ -176,13 +188,51 @@ def _find_in_lancedb(store: Any, vector: list[float], search: Mapping[str, Any])
     ]
 
 
+def _read_lancedb_of_package(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    ids, (table, _) = _own_ids(documents.values()), store._get_or_create_table()
+    if table is None or not ids:
+        return {}
+    wanted = f"id IN ({', '.join(map(sql_literal, ids))})"
+    rows = table.search().where(wanted).select(["id", "vector"]).limit(len(ids)).to_list()
+    return _by_id(documents, {row["id"]: row["vector"] for row in rows})
+
+
+def _find_in_lancedb_of_package(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[Document]:
+    """Return the nearest documents of `langchain_lancedb.LanceDB`, which has no such search.
+
+    Raises:
+        ValueError: There is a filter, which this store would leave aside without a word.
+    """
+    if search.get("filter") is not None:
+        raise ValueError(
+            "langchain_lancedb.LanceDB takes no filter; "
+            "langchain_community.vectorstores.LanceDB takes one, in SQL"
+        )
+    table, _ = store._get_or_create_table()
+    if table is None:
+        return []
+    rows = table.search(vector).limit(search["k"]).to_list()
+    return [
+        Document(
+            row["text"],
+            id=row["id"],
+            metadata={**json.loads(row["metadata"]), "source": store._uri},  # as the store says it
+        )
+        for row in rows
+    ]
+
+
 def _read_elasticsearch(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
     """Read by `fields`, since Elasticsearch 9.2 leaves vectors out of what was stored."""
     ids, field = _own_ids(documents.values()), store.vector_query_field
     if not ids:
         return {}
     found = store.client.search(
-        index=store._store.index,
+        index=store._store.index if hasattr(store, "_store") else store.index_name,
         query={"ids": {"values": ids}},
         fields=[field],
         source=False,
@@ -222,11 +272,18 @@ def _wide(body: dict[str, Any], _: str | None) -> dict[str, Any]:
 
 
 def _has_dense_vectors(store: Any) -> bool:  # noqa: ANN401
-    """Return whether an `ElasticsearchStore` searches by vectors of its documents alone."""
-    strategy = getattr(getattr(store, "_store", None), "retrieval_strategy", None)
-    is_dense = type(strategy).__name__.startswith("DenseVector")
-    return is_dense and not getattr(strategy, "hybrid", False)
+    """Return whether an `ElasticsearchStore` searches by vectors of its documents alone.
 
+    That of `langchain_community` calls its strategies otherwise, and may have the server embed.
+    """
+    strategy = getattr(getattr(store, "_store", None), "retrieval_strategy", None)
+    strategy = getattr(store, "strategy", None) if strategy is None else strategy
+    is_dense = type(strategy).__name__.startswith(DENSE_STRATEGIES)
+    others = (getattr(strategy, name, None) for name in ("hybrid", "query_model_id"))
+    return is_dense and not any(others)
+
+
+DENSE_STRATEGIES = "DenseVector", "ApproxRetrieval", "ExactRetrieval"
 
 STORES: Mapping[str, KnownStore] = {
     "AstraDBVectorStore": KnownStore(mapping_having),
@@ -237,11 +294,17 @@ STORES: Mapping[str, KnownStore] = {
     "FAISS": KnownStore(either_having, _read_faiss),
     "InMemoryVectorStore": KnownStore(function_having, _read_in_memory),
     "LanceDB": KnownStore(lancedb_having, _read_lancedb, _find_in_lancedb),
+    "langchain_lancedb.LanceDB": KnownStore(
+        no_having,
+        _read_lancedb_of_package,
+        _find_in_lancedb_of_package,
+        embeddings=lambda store: store._embedding_function,
+    ),
     "PGVector": KnownStore(mapping_having, _read_postgres),
     "PineconeVectorStore": KnownStore(mapping_having),
     "QdrantVectorStore": KnownStore(qdrant_having, _read_qdrant),
 }
-"""By the name of the class."""
+"""By the name of the class, with its package where another one has a class of this name."""
 
 
 def _own_ids(documents: Iterable[Document]) -> list[str]:
