@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_table import WordTable
-from clew.text.words import BOUNDARY, cased_words, cased_words_of_all
+from clew.text.words import (
+    BOUNDARY,
+    cased_words,
+    cased_words_and_terms_of_all,
+    cased_words_of_all,
+    terms,
+)
 
 STATIC = StaticEmbedding.fit(())
 TEXTS = [
@@ -37,10 +43,18 @@ def test_the_vectors_are_those_of_the_embedder(questions, most):
             assert np.abs(vector - STATIC([text])[0]).max() < 1e-6
 
 
-@given(some_texts)
-def test_the_words_of_several_texts_are_those_of_each(texts):
-    words, starts = cased_words_of_all(texts)
-    assert [words[a:b] for a, b in pairwise(starts)] == list(map(cased_words, texts))
+@given(
+    st.lists(st.sampled_from(TEXTS) | st.text("Aa1. \u0130\u0390\u0345é北", max_size=5), max_size=6)
+)
+def test_the_words_and_terms_of_several_texts_are_those_of_each(texts):
+    def cut(found):
+        parts, starts = found
+        return [parts[a:b] for a, b in pairwise(starts)]
+
+    words = [cased_words(text) for text in texts]
+    assert cut(cased_words_of_all(texts)) == words
+    both = cased_words_and_terms_of_all(texts)
+    assert list(map(cut, both)) == [words, [terms(text, identifiers=False) for text in texts]]
 
 
 def test_many_threads_may_learn_words_at_once():

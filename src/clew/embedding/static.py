@@ -249,10 +249,13 @@ class StaticEmbedding:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
         for start in range(0, len(vectors), BATCH):
             some = vectors[start : start + BATCH]
-            empty = ~some.any(axis=1)
+            empty = np.flatnonzero(~some[:, :8].any(axis=1))  # at most: few rows begin so
+            empty = empty[~some[empty].any(axis=1)]
             some -= self.mean
             some[empty] = 0
-            some[:] = unit_rows(some)
+            lengths = np.sqrt((some * some).sum(axis=1, keepdims=True))
+            lengths[lengths == 0] = 1
+            some /= lengths
         return seal(vectors)
 
     @cached_property

@@ -8,7 +8,6 @@ order.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -24,8 +23,8 @@ from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
-from clew.graph import Floats, Vectors, expand_ranges, offsets_of
-from clew.text.words import cased_words, cased_words_of_all, terms
+from clew.graph import Floats, Vectors, expand_ranges
+from clew.text.words import OTHER_SCRIPT, cased_words_and_terms_of_all, cased_words_of_all
 
 BATCH = 1024
 HALVES = slice(DIMENSIONS), slice(DIMENSIONS, None)  # of a vector: its meaning and its spelling
@@ -122,29 +121,30 @@ class WordTable:
 
         That is float32 [n, dimensions], with unit rows; zeros for a text without letters or digits.
         """
-        texts = [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in texts]
-        is_plain = np.fromiter(map(str.isascii, texts), np.bool_, len(texts))
-        plain, others = np.flatnonzero(is_plain), np.flatnonzero(~is_plain)
-        plain_words, plain_starts = cased_words_of_all([texts[i] for i in plain.tolist()])
-        other_words, other_starts = _joined([cased_words(texts[i]) for i in others.tolist()])
-        other_terms, term_starts = _joined(
-            [terms(texts[i], identifiers=False) for i in others.tolist()]
-        )
+        plain = [i for i, text in enumerate(texts) if text.isascii()]
+        others = [i for i, text in enumerate(texts) if not text.isascii()]
+        # One text of another script would have all beside it read one by one.
+        simple = [i for i in others if not OTHER_SCRIPT.search(texts[i])]
+        foreign = [i for i in others if OTHER_SCRIPT.search(texts[i])]
+        found = [cased_words_of_all([texts[i] for i in plain])]
+        found_terms = []
+        for group in (simple, foreign):
+            its_words, its_terms = cased_words_and_terms_of_all([texts[i] for i in group])
+            found.append(its_words)
+            found_terms.append(its_terms)
         with self._lock:
-            words = self._numbers_of_words([*plain_words, *other_words])
-            numbers = self._numbers_of_terms(other_terms)
+            words = self._numbers_of_words([word for some, _ in found for word in some])
+            terms = self._numbers_of_terms([term for some, _ in found_terms for term in some])
             known = self._known
             if max(known.of_words.n, known.of_terms.n) > self._most:
                 self._forget()  # the arrays at hand stay as they are
-        plain_rows = np.repeat(plain, np.diff(plain_starts))
-        rows = np.concatenate([plain_rows, np.repeat(others, np.diff(other_starts))])
-        of_plain = known.term_of_word[words[: len(plain_rows)]]
-        of_words = known.of_words.rows(PIECES)
+        rows = _rows((plain, simple, foreign), found)
+        n_plain = len(found[0][0])
         return self._vectors_of(
-            _counted_pieces(of_words, rows, words, len(texts)),
+            _counted_pieces(known.of_words.rows(PIECES), rows, words, len(texts)),
             CompressedRows.counted(
-                np.concatenate([plain_rows, np.repeat(others, np.diff(term_starts))]),
-                np.concatenate([of_plain, numbers]),
+                np.concatenate([rows[:n_plain], _rows((simple, foreign), found_terms)]),
+                np.concatenate([known.term_of_word[words[:n_plain]], terms]),
                 (len(texts), max(known.of_terms.n, 1)),
             ),
             known,
@@ -253,9 +253,17 @@ def _numbers(number_of: dict[str, int], things: Sequence[str]) -> Numbers:
     return np.array(itemgetter(*things)(number_of), np.int64)
 
 
-def _joined(lists: Sequence[list[str]]) -> tuple[list[str], Numbers]:
-    """Return all lists one after the other, and where each starts and ends."""
-    return list(chain.from_iterable(lists)), offsets_of([len(one) for one in lists])
+def _rows(groups: Sequence[Sequence[int]], found: Sequence[tuple[list[str], list[int]]]) -> Numbers:
+    """Return the text of each word.
+
+    Args:
+        groups: the texts of each group.
+        found: the words of each group, and where each text starts and ends.
+    """
+    pairs = zip(groups, found, strict=True)
+    return np.concatenate(
+        [np.repeat(np.array(group, np.int64), np.diff(starts)) for group, (_, starts) in pairs]
+    )
 
 
 def _with_room(array: NDArray[Number], size: int) -> NDArray[Number]:

@@ -34,6 +34,7 @@ SPACE_BUT_BOUNDARY = "".join(
     sign if sign.isalnum() or sign == BOUNDARY else " " for sign in map(chr, range(128))
 )
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
+WORD_OR_BOUNDARY = re.compile(f"{SIMPLE_WORD.pattern}|{BOUNDARY}")
 # What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
 # these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
 OTHER_SCRIPT = re.compile("[^\0-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u20cf\u2100-\u2bff]")
@@ -89,10 +90,39 @@ def cased_words_of_all(texts: Sequence[str]) -> tuple[list[str], list[int]]:
     if together.isascii() and together.count(BOUNDARY) == len(texts) - 1:
         found = together.translate(SPACE_BUT_BOUNDARY).split()
         if max(map(len, found), default=0) <= MAX_WORD_LENGTH:
-            ends = [i for i, word in enumerate(found) if word == BOUNDARY]
-            starts = [0, *(end - before for before, end in enumerate(ends))]
-            return [word for word in found if word != BOUNDARY], [*starts, len(found) - len(ends)]
-    lists = list(map(cased_words, texts))
+            return _between_boundaries(found)
+    return _one_after_the_other(list(map(cased_words, texts)))
+
+
+def cased_words_and_terms_of_all(
+    texts: Sequence[str],
+) -> tuple[tuple[list[str], list[int]], tuple[list[str], list[int]]]:
+    """Return what `cased_words_of_all` returns, and the same of terms without names of code.
+
+    Example:
+        >>> cased_words_and_terms_of_all(["Öst", "北京"])
+        ((['Öst', '北', '京'], [0, 1, 3]), (['öst', '北', '北京', '京'], [0, 1, 4]))
+    """
+    together = unicodedata.normalize("NFKC", f" {BOUNDARY} ".join(texts))
+    folded = together.casefold()
+    if together.count(BOUNDARY) == len(texts) - 1 and not OTHER_SCRIPT.search(together + folded):
+        both = together, folded
+        cased, of_terms = (_between_boundaries(WORD_OR_BOUNDARY.findall(one)) for one in both)
+        return cased, of_terms
+    return (
+        _one_after_the_other(list(map(cased_words, texts))),
+        _one_after_the_other([terms(text, identifiers=False) for text in texts]),
+    )
+
+
+def _between_boundaries(found: list[str]) -> tuple[list[str], list[int]]:
+    """Return the words without the boundaries, and where each text starts and ends."""
+    ends = [i for i, word in enumerate(found) if word == BOUNDARY]
+    starts = [0, *(end - before for before, end in enumerate(ends))]
+    return [word for word in found if word != BOUNDARY], [*starts, len(found) - len(ends)]
+
+
+def _one_after_the_other(lists: Sequence[list[str]]) -> tuple[list[str], list[int]]:
     return list(chain.from_iterable(lists)), [0, *accumulate(map(len, lists))]
 
 
