@@ -28,7 +28,7 @@ from clew.algorithms.ranking import dense_ranks, top_k
 from clew.deadline import current
 from clew.graph import Floats, Graph, Mask, freeze, products
 from clew.items import Dropped
-from clew.overlap import DuplicatesPart, OverlapFilter
+from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap
 from clew.render import Printed, Render
 from clew.text.estimate import estimate_tokens
 from clew.types import Connection, Query, Reading, Seeds, Subgraph
@@ -115,10 +115,22 @@ class PageRequest:
 
     def tokens(self, reading: Reading) -> int:
         """Return what the printed page costs, by the caller's own counter."""
-        parts = self._parts(reading)
         if self.graph.count is estimate_tokens:  # no piece of it spans a line end
-            return sum(map(self._estimate, parts))
+            return self._estimated_tokens(reading)
+        parts = self._parts(reading)
         return self.graph.count("\n".join(parts)) if parts else 0
+
+    def _estimated_tokens(self, reading: Reading) -> int:
+        """Return what `tokens` returns, without putting the page together."""
+        known, tokens, line_above = self.estimates, 0, ""
+        for line, entry in self.render.lines_and_entries(self.graph, reading, self.printed):
+            tokens += known[entry] if entry in known else self._estimate(entry)
+            if line and line != line_above:
+                tokens += known[line] if line in known else self._estimate(line)
+            line_above = line
+        if len(reading):
+            tokens += self._estimate(self.render.missing_line(self.graph, self.missing))
+        return tokens
 
     def _estimate(self, part: str) -> int:
         if part not in self.estimates:
@@ -293,7 +305,9 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
         )
         if (node in nodes_read if node >= 0 else fact in facts_read)
     ]
-    reading, overlapping = _without_overlap(request, _entries(everything, np.array(entries, int)))
+    if len(entries) < len(everything):
+        everything = _entries(everything, np.array(entries, int))
+    reading, overlapping = _without_overlap(request, everything)
     if overlapping:
         return page
     dropped = tuple(item for item in page.dropped if item.id != id)
@@ -360,6 +374,8 @@ def _fill_rows(request: PageRequest, subgraph: Subgraph, reading: Reading, room:
 
 def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, list[Dropped]]:
     """Leave out what overlaps with something better that is read too."""
+    if not may_overlap(request.graph, reading.nodes[reading.nodes >= 0]):
+        return reading, []
     overlap, kept, dropped = OverlapFilter(request.graph), list[int](), list[Dropped]()
     for entry in np.argsort(request.levels(reading), kind="stable").tolist():
         node = int(reading.nodes[entry])

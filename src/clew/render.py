@@ -8,7 +8,7 @@ can write a second source into it. `original_text` takes them away again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clew.graph import Graph, heading_of
@@ -75,22 +75,31 @@ class Render:
             reading: what is read, in order.
             printed: the nodes that this printed before, of the same graph; more come to them.
         """
+        return _under_headings(self.lines_and_entries(graph, reading, printed))
+
+    def lines_and_entries(
+        self, graph: Graph, reading: Reading, printed: Printed | None = None
+    ) -> Iterator[tuple[str, str]]:
+        """Yield each entry behind the line of its heading, which may stand above it already.
+
+        Args:
+            graph: as in `pieces`.
+            reading: as in `pieces`.
+            printed: as in `pieces`.
+        """
         entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
         known: Printed = {} if printed is None else printed
-        return _under_headings(
-            ("", self.fact_entry(graph, fact, number))
-            if node < 0
-            else self._printed(graph, node, number, known)
-            for number, (node, fact) in enumerate(entries, self.first)
-        )
-
-    def _printed(self, graph: Graph, node: int, number: int, known: Printed) -> tuple[str, str]:
-        """Return the line above a node and its entry."""
-        key = node, number if self.style == "numbered" else 0
-        if key not in known:
-            entry = self.node_entry(graph, node, number)
-            known[key] = self.heading_line(graph, node), entry
-        return known[key]
+        is_numbered = self.style == "numbered"
+        for number, (node, fact) in enumerate(entries, self.first):
+            if node < 0:
+                yield "", self.fact_entry(graph, fact, number)
+                continue
+            key = node, number if is_numbered else 0
+            found = known.get(key)
+            if found is None:
+                line, entry = self.heading_line(graph, node), self.node_entry(graph, node, number)
+                found = known[key] = line, entry
+            yield found
 
     def pieces_of(self, items: Iterable[Item]) -> list[str]:
         r"""Return what `pieces` returns, of items; a triple stands here as the text of its fact.

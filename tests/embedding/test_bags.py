@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.bags import bag_sums
+from clew.algorithms.kernels.bags import MAX_IN_PAIRS, bag_sums, row_products
 from clew.embedding import bags
 from clew.embedding.bags import Source, as_bags, fit_bags
 from clew.embedding.static import StaticEmbedding
@@ -115,3 +115,17 @@ def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch):
     whole = StaticEmbedding.fit(corpus)
     assert fitted.has_counts_of(whole)
     assert rows[:].tobytes() == whole([*corpus, *others]).tobytes()
+
+
+@given(st.lists(st.integers(1, MAX_IN_PAIRS), min_size=1, max_size=40), st.integers(0, 9))
+def test_sparse_rows_are_multiplied_alike_by_the_loop_and_by_numpy(lengths, seed):
+    chance = np.random.default_rng(seed)
+    starts = np.cumsum([0, *lengths])
+    columns = chance.integers(0, 30, starts[-1]).astype(np.uint16)
+    values, vector = chance.normal(size=starts[-1]).astype(np.float32), chance.normal(size=30)
+    arguments = starts, columns, values, vector
+    one, other = row_products.plain(*arguments), row_products.function(*arguments)
+    assert one.tobytes() == other.tobytes()
+    matrix = np.zeros((len(lengths), 30))
+    np.add.at(matrix, (np.repeat(np.arange(len(lengths)), lengths), columns), values)
+    np.testing.assert_allclose(one, matrix @ vector, atol=1e-12)

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 TOLERANCE = 1e-6  # of the largest score: what float32 sums are good for, with room
 SUM_BITS = 32  # of a score that is to be summed: a millionth of the largest takes 20
 BLOCKS, MIN_BLOCKED = 64, 1024  # from so many scores on, the best of blocks narrow the search
-MIN_RADIX = 4096  # from so many scores on, sorting by halves of a 32-bit number is faster
+MIN_PACKED = 1024  # from so many scores on, sorting 32 bits of each with its row is faster
 MAX_SHORT = 64  # up to so many scores are ordered by Python, whose calls cost less than numpy's
 
 Scores = NDArray[np.float64]
@@ -86,9 +86,29 @@ def dense_ranks(scores: ArrayLike, largest: float | None = None) -> NDArray[np.i
         [1, 0, 0]
     """
     values: Scores = np.asarray(scores, np.float64)
-    order, _, leads = _group(values, _width(values, largest))
+    width = _width(values, largest)
+    if len(values) >= MIN_PACKED and values.min() >= 0:
+        return _ranks_above_noise(values, width)
+    order, _, leads = _group(values, width)
     ranks = np.empty(len(values), np.int64)
     ranks[order] = np.cumsum(leads) - 1
+    return ranks
+
+
+def _ranks_above_noise(scores: Scores, width: float) -> NDArray[np.int64]:
+    """Return the dense ranks of many scores >= 0; those up to the tolerance are not sorted.
+
+    They are equal to the last leader above them, or else to each other. Of a walk's probabilities
+    they are most.
+    """
+    rows = np.flatnonzero(scores > width)
+    order, falling, leads = _group(scores[rows], width)
+    last = int(leads.sum())
+    ranks = np.full(len(scores), last)
+    if last:
+        leader = falling[np.flatnonzero(leads)[-1]]
+        ranks[scores >= leader - width] = last - 1
+    ranks[rows[order]] = np.cumsum(leads) - 1
     return ranks
 
 
@@ -345,17 +365,28 @@ def _rank_short(
 def _falling_order(scores: Scores) -> NDArray[np.int64]:
     """Return the rows by falling score, of the same numbers the lower row first.
 
-    numpy sorts 16 bits by radix, and what is nearly sorted in linear time. So many scores are
-    sorted by the halves of a 32-bit number first: it takes a third of the time.
+    numpy sorts integers several to an instruction. So many scores are sorted as 32 bits, with the
+    row behind them: it takes a fifth of the time. What these bits do not tell apart is nearly
+    sorted then, which takes linear time.
     """
     highest, lowest = (float(scores.max()), float(scores.min())) if len(scores) else (0.0, 0.0)
-    if len(scores) < MIN_RADIX or not (highest > lowest and math.isfinite(highest - lowest)):
+    if len(scores) < MIN_PACKED or not (highest > lowest and math.isfinite(highest - lowest)):
         return np.argsort(-scores, kind="stable")
-    scale = (2.0**32 - 1) / (highest - lowest)
-    keys = ((highest - scores) * scale).astype(np.uint32)
-    order = np.argsort(keys.astype(np.uint16), kind="stable")
-    order = order[np.argsort((keys >> 16).astype(np.uint16)[order], kind="stable")]
-    return order[np.argsort(-scores[order], kind="stable")]
+    keys = ((highest - scores) * ((2.0**32 - 1) / (highest - lowest))).astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= np.arange(len(scores), dtype=np.uint64)
+    keys.sort()
+    order = (keys & np.uint64(2**32 - 1)).view(np.int64)
+    falling = scores[order]
+    rises = np.flatnonzero(falling[1:] > falling[:-1])
+    if len(rises) > MAX_SHORT:
+        return order[np.argsort(-falling, kind="stable")]
+    bits = keys >> np.uint64(32) if len(rises) else keys
+    for place in rises.tolist():
+        start, end = np.searchsorted(bits, bits[place : place + 1] + np.uint64([0, 1])).tolist()
+        order[start:end] = order[start:end][np.argsort(-falling[start:end], kind="stable")]
+        falling[start:end] = scores[order[start:end]]
+    return order
 
 
 def _rank(scores: Scores, width: float) -> tuple[NDArray[np.int64], Scores, NDArray[np.bool_]]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bags import bag_sums
+from clew.algorithms.kernels.bags import MAX_IN_PAIRS, bag_sums, row_products
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
@@ -158,9 +158,7 @@ class BagTable:
         if last is None or last[0] != key:
             meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
             of_pieces = (piece_vectors() @ meaning).astype(np.float64)
-            signatures = self.signatures
-            values = signatures.values * spelling[signatures.columns]
-            of_terms = np.add.reduceat(values, signatures.starts[:-1]) if len(values) else values
+            of_terms = _products_of(self.signatures, spelling)
             last = self._last = (
                 key,
                 Factors(
@@ -496,6 +494,18 @@ class _Rows:
         bags = self.pieces.bags(), self.terms.bags()
         other_rows, others = np.concatenate(self.other_rows), np.concatenate(self.others)
         return BagSegment(table, *bags, seal(self.scales), other_rows, seal(others))
+
+
+def _products_of(signatures: CompressedRows, vector: Floats) -> Floats:
+    """Return the dot products of rows, of which none is empty, with a vector: float64 [n]."""
+    starts, columns, values = signatures.starts, signatures.columns, signatures.values
+    if not len(values):
+        return np.zeros(0)
+    found: Floats = row_products(starts, columns, values, vector)
+    for row in np.flatnonzero(np.diff(starts) > MAX_IN_PAIRS).tolist():
+        own = slice(starts[row], starts[row + 1])
+        found[row] = np.add.reduceat(values[own] * vector[columns[own]], [0])[0]
+    return found
 
 
 def _joined(parts: Sequence[Bags]) -> Bags:

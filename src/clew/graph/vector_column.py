@@ -27,6 +27,7 @@ from clew.graph.columns import (
 
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
 MIN_SHARED = 10_000  # rows of an array, of which fewer are copied
+MIN_RUN = 64  # rows of a run that is looked at where it is, on average
 MAX_RUNS = 64  # of consecutive rows that are looked at where they are; of more, rows are copied
 
 
@@ -215,7 +216,7 @@ class VectorColumn:
         return VectorColumn([*segments, DenseSegment(seal(new))])
 
     def take(self, rows: NDArray[np.integer[Any]]) -> VectorColumn:
-        """Return the column of some rows, without a copy where they are a few runs.
+        """Return the column of some rows, without a copy where they are a few long runs.
 
         Args:
             rows: int [m], from 0.
@@ -227,7 +228,8 @@ class VectorColumn:
         if len(bounds) > MAX_RUNS:
             return VectorColumn([DenseSegment(seal(self._gathered(chosen)))])
         taken: list[VectorSegment] = []
-        for first, last in _pairs(runs if len(runs) <= MAX_RUNS else bounds):
+        are_long = len(rows) >= MIN_RUN * len(runs)
+        for first, last in _pairs(runs if are_long and len(runs) <= MAX_RUNS else bounds):
             owner = int(owners[first])
             taken.append(self.segments[owner].take(chosen[first:last] - self._starts[owner]))
         nothing = DenseSegment(seal(np.zeros((0, self.shape[1]), np.float32)))

@@ -48,10 +48,10 @@ class ByAttention:
             )
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
-        steps = np.linspace(0, 1, len(self.curve))
+        steps, by_prize = np.linspace(0, 1, len(self.curve)), content_by_prize(graph)
 
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
-            ranked = content_by_prize(graph, subgraph, prizes)
+            ranked = by_prize(subgraph, prizes)
             n = len(ranked)
             places = (np.arange(n) + 0.5) / max(n, 1)
             rank_at_place = np.empty(n, np.int64)

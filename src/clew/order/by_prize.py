@@ -23,8 +23,10 @@ class ByPrize:
     """
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        by_prize = content_by_prize(graph)
+
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
-            content = content_by_prize(graph, subgraph, prizes)
+            content = by_prize(subgraph, prizes)
             return Reading.of(content, stated_facts(graph, subgraph))
 
         return arrange

@@ -32,10 +32,10 @@ class FactsFirst:
     repeat: bool = True
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
-        read_from = graph.facts.read_from
+        read_from, by_prize = graph.facts.read_from, content_by_prize(graph)
 
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
-            content = content_by_prize(graph, subgraph, prizes)
+            content = by_prize(subgraph, prizes)
             if query.limit is not None:
                 return Reading.of(content)
             facts = stated_facts(graph, subgraph).tolist()

@@ -33,8 +33,10 @@ class Sandwich:
     by_heading: bool = False
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
+        by_prize = content_by_prize(graph)
+
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
-            ranked = content_by_prize(graph, subgraph, prizes).tolist()
+            ranked = by_prize(subgraph, prizes).tolist()
             runs = self._runs(graph, ranked)
             sandwich = [row for run in [*runs[0::2], *runs[1::2][::-1]] for row in run]
             return Reading.of(sandwich, stated_facts(graph, subgraph))

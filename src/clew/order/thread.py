@@ -31,10 +31,10 @@ class Thread:
     """
 
     def on(self, graph: Graph) -> Callable[[Query, Floats, Subgraph], Reading]:
-        links = graph.links()
+        links, by_prize = graph.links(), content_by_prize(graph)
 
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
-            ranked = content_by_prize(graph, subgraph, prizes)
+            ranked = by_prize(subgraph, prizes)
             order = _thread(_ties(links, ranked, ~graph.content))
             return Reading.of(ranked[order], stated_facts(graph, subgraph))
 

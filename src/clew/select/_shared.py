@@ -6,9 +6,9 @@ fit; and what is read of a subgraph that joins terminals (`select_evidence`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,33 +21,7 @@ from clew.types import Query, Seeds, Subgraph
 MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
 PASSAGES_BY = ("prize", "similarity")
 
-T = TypeVar("T")
 Dropped = list[tuple[int, str]]  # rows that were wanted and do not fit, each with the reason
-
-
-def remember_last(compute: Callable[..., T]) -> Callable[..., T]:
-    """Return the function with the result for its last arguments, which are compared as objects.
-
-    A page is fitted to its budget by selecting with less and less room. So what does not depend on
-    the room is asked for several times in turn.
-
-    Example:
-        >>> calls = []
-        >>> remembered = remember_last(calls.append)
-        >>> everything = range(9)
-        >>> remembered(everything), remembered(everything), len(calls)
-        (None, None, 1)
-    """
-    last: tuple[tuple[object, ...], T] | None = None
-
-    def remembered(*arguments: object) -> T:
-        nonlocal last
-        found = last  # another thread may ask another question meanwhile
-        if found is None or any(a is not b for a, b in zip(arguments, found[0], strict=True)):
-            found = last = arguments, compute(*arguments)
-        return found[1]
-
-    return remembered
 
 
 def similarities(vectors: AnyVectors, vector: Vectors | None) -> Floats:

@@ -42,6 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import exceeds, make_summable, round_for_sums, top_k
 from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
@@ -52,7 +53,6 @@ from clew.select._shared import (
     JoinedRows,
     Offer,
     passages_in_order,
-    remember_last,
     select_evidence,
     similarities,
     slots_of,

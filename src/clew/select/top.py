@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import reaches, top_k
 from clew.graph import Floats, Graph, Rows
 from clew.select._shared import (
@@ -17,7 +18,7 @@ from clew.select._shared import (
 )
 from clew.types import Query, Seeds, Subgraph
 
-RANKED_FIRST = 1000  # nearly every context holds fewer, and ranking all of a large graph costs more
+RANKED_FIRST = 1000  # nearly every context holds fewer, and ranking all of a large graph takes long
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,7 @@ class Top:
         content = graph.content
         min_share = self.min_share_with_facts if len(graph.facts) else self.min_share
 
-        def select(
-            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
-        ) -> Subgraph:
+        def rank(query: Query, prizes: Floats, candidates: Subgraph) -> _Ranked:
             free = content & (prizes > 0)
             free[required_rows(candidates)] = False
             rows, notes = candidates.nodes[free[candidates.nodes]], {}
@@ -71,11 +70,20 @@ class Top:
                 highest = float(prizes[rows].max(initial=0))
                 near = reaches(prizes[rows], min_share * highest, highest)
                 rows, notes = rows[near], {"far below the best": int((~near).sum())}
+            return _Ranked(rows, prizes[rows], notes)
+
+        ranked_for = remember_last(rank)
+
+        def select(
+            query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
+        ) -> Subgraph:
+            ranked = ranked_for(query, prizes, candidates)
+            notes = ranked.notes
             taken = len(required_content(graph, candidates))
             chosen, passed = take_while_fitting(
                 graph,
-                _by_prize(rows, prizes),
-                places_left(len(rows), taken, self.k, query.limit),
+                ranked,
+                places_left(len(ranked), taken, self.k, query.limit),
                 budget - required_tokens(graph, candidates),
                 self.max_passed,
             )
@@ -85,8 +93,27 @@ class Top:
         return select
 
 
-def _by_prize(rows: Rows, prizes: Floats) -> Iterator[int]:
-    """Yield rows by falling prize; all of them are ranked only where the first do not suffice."""
-    yield from rows[top_k(prizes[rows], RANKED_FIRST)].tolist()
-    if len(rows) > RANKED_FIRST:
-        yield from rows[top_k(prizes[rows])[RANKED_FIRST:]].tolist()
+class _Ranked:
+    """Rows by falling prize, ranked no further than somebody looks.
+
+    Args:
+        rows: the rows, in any order.
+        prizes: of each.
+        notes: on what was left out.
+    """
+
+    def __init__(self, rows: Rows, prizes: Floats, notes: Mapping[str, int]) -> None:
+        self.notes, self._rows, self._prizes = notes, rows, prizes
+        self._first: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[int]:
+        start, end = 0, RANKED_FIRST
+        while start < len(self):
+            if len(self._first) <= start:
+                self._first = self._rows[top_k(self._prizes, end)].tolist()
+            first = self._first  # one list throughout: another thread may make a longer one
+            yield from first[start:]
+            start, end = len(first), len(self)

@@ -1,4 +1,4 @@
-"""Compiled products of a vector with sums of table rows, of which each row names a few."""
+"""Compiled products of a vector with sparse rows, and with sums of table rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.graph import expand_ranges
+
+MAX_IN_PAIRS = 128  # entries of a row that numpy adds in one run
 
 
 def _sums_at_once(starts, ends, columns, counts, weights_of, products):
@@ -42,3 +44,48 @@ def bag_sums(starts, ends, columns, counts, weights_of, products):
             total += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
         sums[row] = total
     return sums
+
+
+def _row_products_at_once(starts, columns, values, vector):
+    return np.add.reduceat(values * vector[columns], starts[:-1])
+
+
+@compiled(at_once=_row_products_at_once)
+def row_products(starts, columns, values, vector):
+    """Return the dot products of sparse rows with a vector: float64 [n].
+
+    Args:
+        starts: int [n + 1], where the entries of each row start; none is empty, and none has more
+            than `MAX_IN_PAIRS` entries.
+        columns: [m], the column of each entry.
+        values: float32 [m].
+        vector: float64.
+
+    The sums are in the order of `numpy.add.reduceat`: the first entry, and eight running sums of
+    those behind it.
+    """
+    found = np.empty(len(starts) - 1)
+    for row in range(len(found)):
+        first, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        total = values[first] * vector[np.uint64(columns[first])]
+        first += np.uint64(1)
+        rest = 0.0
+        if end - first >= np.uint64(8):
+            a = b = c = d = e = f = g = h = 0.0
+            whole = first + (end - first) // np.uint64(8) * np.uint64(8)
+            while first < whole:
+                a += values[first] * vector[np.uint64(columns[first])]
+                b += values[first + np.uint64(1)] * vector[np.uint64(columns[first + np.uint64(1)])]
+                c += values[first + np.uint64(2)] * vector[np.uint64(columns[first + np.uint64(2)])]
+                d += values[first + np.uint64(3)] * vector[np.uint64(columns[first + np.uint64(3)])]
+                e += values[first + np.uint64(4)] * vector[np.uint64(columns[first + np.uint64(4)])]
+                f += values[first + np.uint64(5)] * vector[np.uint64(columns[first + np.uint64(5)])]
+                g += values[first + np.uint64(6)] * vector[np.uint64(columns[first + np.uint64(6)])]
+                h += values[first + np.uint64(7)] * vector[np.uint64(columns[first + np.uint64(7)])]
+                first += np.uint64(8)
+            rest = ((a + b) + (c + d)) + ((e + f) + (g + h))
+        while first < end:
+            rest += values[first] * vector[np.uint64(columns[first])]
+            first += np.uint64(1)
+        found[row] = total + rest
+    return found
