@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.deadline import current
-from clew.graph import Adjacency, Floats, Graph, Rows
+from clew.graph import Adjacency, Floats, Graph, Rows, Vectors
 
 SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual
 DOUBLE = 2.0**-46  # in float64: some units in the last place of a sum
@@ -71,6 +72,18 @@ class Walk:
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @cached_property
+    def linked(self) -> int:
+        """The number of places with links; the others come after them."""
+        degrees = np.diff(self.out[0]) + np.diff(self.into[0])
+        return int(np.count_nonzero(degrees))
+
+    @cached_property
+    def linked_shares(self) -> Vectors:
+        """The shares of the places with links: float32 [linked]."""
+        shares: Vectors = self.shares[: self.linked].astype(np.float32)
+        return shares
 
 
 @dataclass(frozen=True)
@@ -231,48 +244,50 @@ def solve_places(walk: Walk, reset: Floats, damping: float, tolerance: float) ->
 def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -> Floats:
     """Solve in float32 for the residual in float64, again and again; then take one plain step.
 
-    `reset` is float64 [n], or [n, k] for k reset vectors.
+    `reset` is float64 [n], or [n, k] for k reset vectors. Where no link leads, x = (1 - d) r.
     """
     from clew.algorithms.pagerank.kernels import walks
 
-    if reset.ndim == 1:
-        iterate, residual_of, shares = walks.semi_iterate, walks.residual, walk.shares
-    else:
-        iterate, residual_of = walks.semi_iterate_many, walks.residuals
-        shares = walk.shares[:, None]
+    linked = walk.linked
+    links, shares = (walk.out[0][: linked + 1], *walk.out[1:]), walk.shares[:linked]
+    iterate, residual_of, columns = walks.semi_iterate, walks.residual, shares
+    if reset.ndim == 2:
+        iterate, residual_of, columns = walks.semi_iterate_many, walks.residuals, shares[:, None]
     rate = damping / (1 + math.sqrt(1 - damping**2))  # of Chebyshev's polynomials on [-d, d]
     max_residual = _max_residual(damping, tolerance)
-    start = (1 - damping) * reset
+    every = (1 - damping) * reset
+    start, unlinked = every[:linked], every[linked:].sum(axis=0)
     x, residual = np.zeros_like(start), start
     kind: type[np.floating] = np.float32
     norm, smallest = start.sum(axis=0), SINGLE
-    while True:
+    while linked:
         current().check()
         norm = np.maximum(norm, TINY)
-        total = np.maximum(x.sum(axis=0), norm)
-        reduction = float(np.min(max_residual / max(damping, TINY) * total / norm))
+        total = np.maximum(x.sum(axis=0), norm) + unlinked
+        reduction = float(np.min(min(max_residual / max(damping, TINY), 1.0) * (total / norm)))
         products = _products(rate, max(reduction, smallest))
-        scaled = (residual * shares / norm).astype(kind)
-        step = iterate(*walk.out, walk.shares.astype(kind), scaled, damping, products)
-        x += step * norm / shares
-        residual = residual_of(*walk.out, walk.shares, start, x, damping)
+        scaled = (residual * (columns / norm)).astype(kind)
+        own_shares = walk.linked_shares if kind is np.float32 else shares
+        step = iterate(*links, own_shares, scaled, damping, products)
+        x += step * (norm / columns)
+        residual = residual_of(*links, shares, start, x, damping)
         before, norm = norm, np.abs(residual).sum(axis=0)
-        if (damping * norm <= max_residual * x.sum(axis=0)).all():
+        if (damping * norm <= max_residual * (x.sum(axis=0) + unlinked)).all():
             x += residual
             break
         if (norm > before / 2).any():  # rounding dominates
             if kind is np.float64:
                 break
             kind, smallest = np.float64, DOUBLE
-    positive: Floats = np.maximum(x, 0)
-    return positive
+    np.maximum(x, 0, out=every[:linked])
+    return every
 
 
 def _products(rate: float, reduction: float) -> int:
     """Return how many products shrink a residual by the factor `reduction`."""
     if not rate > 0 or not reduction < 1:
         return 1
-    return 2 + math.ceil(math.log(reduction / 2) / math.log(rate))
+    return 1 + math.ceil(math.log(reduction / 2) / math.log(rate))
 
 
 def _max_residual(damping: float, tolerance: float) -> float:

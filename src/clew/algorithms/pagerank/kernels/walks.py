@@ -5,6 +5,9 @@ Indices are unsigned, so that none is checked for being negative. `shares` are t
 the strengths: a walk at u goes to v with probability weights[u, v] * shares[u]. The iterations work
 on densities z = x * shares, for which the matrix needs no scaling.
 
+`semi_iterate` and `residual` add the links of a row in four running sums. Half of all links are
+those of hubs, whose sums would wait for one addition after the other, and be less exact.
+
 The loops that a first question needs have a form of whole arrays, too: it adds in the order of the
 loop, which `numpy.add.at` and `numpy.bincount` do and `numpy.sum` does not.
 """
@@ -16,8 +19,17 @@ import numpy as np
 from clew.algorithms.kernels.compiled import compiled, tick
 
 
-def _rows_of_slots(starts):
-    return np.repeat(np.arange(len(starts) - 1), np.diff(starts).astype(np.int64))
+def _sums_of_slots(starts):
+    """Return the running sum that each slot is added to; row u has those from 4 * u on."""
+    lengths = np.diff(starts).astype(np.int64)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    places = np.arange(len(rows)) - starts[:-1].astype(np.int64)[rows]
+    return 4 * rows + np.where(places < (lengths // 4 * 4)[rows], places % 4, 0)
+
+
+def _total_at_once(sums):
+    first, second, third, fourth = sums.reshape(-1, 4).T
+    return (first + second) + (third + fourth)
 
 
 def _permute_at_once(starts, targets, weights, order, places):
@@ -32,11 +44,12 @@ def _permute_at_once(starts, targets, weights, order, places):
 def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, products):
     z, before = start.copy(), np.zeros_like(start)
     follow, omega, square = z.dtype.type(damping), 1.0, damping * damping
-    rows, targets, scale = _rows_of_slots(starts), targets.astype(np.intp), follow * shares
+    places, targets, scale = _sums_of_slots(starts), targets.astype(np.intp), follow * shares
     for done in range(products):
         tick()
-        gathered = np.zeros(len(z), np.result_type(weights, z))  # as the loop adds them
-        np.add.at(gathered, rows, weights * z[targets])
+        sums = np.zeros(4 * len(z), np.result_type(weights, z))  # as the loop adds them
+        np.add.at(sums, places, weights * z[targets])
+        gathered = _total_at_once(sums)
         before += z.dtype.type(omega) * (start + scale * gathered - before)
         z, before = before, z
         omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
@@ -45,8 +58,8 @@ def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, prod
 
 def _residual_at_once(starts, sources, weights, shares, start, x, damping):
     products = weights * (x * shares)[sources]
-    gathered = np.bincount(_rows_of_slots(starts), products, len(x))
-    return start + damping * gathered - x
+    gathered = np.bincount(_sums_of_slots(starts), products, 4 * len(x))
+    return start + damping * _total_at_once(gathered) - x
 
 
 @compiled(at_once=_permute_at_once)
@@ -74,13 +87,23 @@ def semi_iterate(starts, targets, weights, shares, start, damping, products):
     """
     z, before = start.copy(), np.zeros_like(start)
     nothing, follow, omega = z.dtype.type(0), z.dtype.type(damping), 1.0
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     square = damping * damping
     for done in range(products):
         factor = z.dtype.type(omega)
         for u in range(len(shares)):
-            gathered = nothing
-            for slot in range(starts[u], starts[u + 1]):
-                gathered += weights[slot] * z[targets[slot]]
+            a = b = c = d = nothing
+            slot, end = starts[u], starts[u + 1]
+            while slot + four <= end:
+                a += weights[slot] * z[targets[slot]]
+                b += weights[slot + one] * z[targets[slot + one]]
+                c += weights[slot + two] * z[targets[slot + two]]
+                d += weights[slot + three] * z[targets[slot + three]]
+                slot += four
+            while slot < end:
+                a += weights[slot] * z[targets[slot]]
+                slot += one
+            gathered = (a + b) + (c + d)
             before[u] += factor * (start[u] + follow * shares[u] * gathered - before[u])
         z, before = before, z
         omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
@@ -113,10 +136,20 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
 def residual(starts, sources, weights, shares, start, x, damping):
     """Return start + damping * W^T x - x; the links are those INTO each row."""
     density, rest = x * shares, np.empty_like(x)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for u in range(len(x)):
-        gathered = 0.0
-        for slot in range(starts[u], starts[u + 1]):
-            gathered += weights[slot] * density[sources[slot]]
+        a = b = c = d = 0.0
+        slot, end = starts[u], starts[u + 1]
+        while slot + four <= end:
+            a += weights[slot] * density[sources[slot]]
+            b += weights[slot + one] * density[sources[slot + one]]
+            c += weights[slot + two] * density[sources[slot + two]]
+            d += weights[slot + three] * density[sources[slot + three]]
+            slot += four
+        while slot < end:
+            a += weights[slot] * density[sources[slot]]
+            slot += one
+        gathered = (a + b) + (c + d)
         rest[u] = start[u] + damping * gathered - x[u]
     return rest
 
