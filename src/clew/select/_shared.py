@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -203,7 +204,7 @@ def select_evidence(
     required = required_content(graph, candidates)
     room = budget - int(graph.tokens[required].sum())
     places = places_left(len(queue), len(required), rule.max_passages, query.limit)
-    costs, printed = dict[int, int](), list[int]()
+    costs, printed, first = dict[int, int](), list[int](), list[int]()
     if query.limit is None:
         costs = _fact_tokens(graph, joined)
         reserve = min(sum(costs.values()), int(rule.fact_share * budget), room)
@@ -211,8 +212,9 @@ def select_evidence(
         stated = _facts_stated(graph, costs, [*required.tolist(), *first], rule)
         printed = _facts_that_fit(costs, stated, reserve)
         room -= sum(costs[fact] for fact in printed)
-        queue = list(dict.fromkeys([*first, *queue]))
-    chosen, passed = take_while_fitting(graph, queue, places, room)
+    taken = set(first)
+    in_turn = chain(first, (row for row in queue if row not in taken))
+    chosen, passed = take_while_fitting(graph, in_turn, places, room)
     edges, without_room = joined.edges, 0
     if query.limit is None:
         room -= int(graph.tokens[chosen].sum())
@@ -297,6 +299,8 @@ def passages_in_order(offer: Offer, joined: JoinedRows, rule: EvidenceRule) -> l
         dense_ranks(scores[others], float(scores.max(initial=0)))
         for scores in (seeds.scores, first_key)
     ]
-    ranked = others[np.lexsort((others, *keys))].tolist()
-    front = joined.nodes.tolist() if rule.tree_first else seeds.terminals.tolist()
-    return [row for row in dict.fromkeys([*front, *ranked]) if free[row]]
+    front = joined.nodes if rule.tree_first else seeds.terminals
+    front = front[free[front]]
+    others = others[np.lexsort((others, *keys))]
+    free[front] = False
+    return [*dict.fromkeys(front.tolist()), *others[free[others]].tolist()]

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.last_result import remember_last
-from clew.algorithms.ranking import exceeds, make_summable, round_for_sums, top_k
+from clew.algorithms.ranking import exceeds, make_summable, top_k
 from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
 from clew.algorithms.steiner.forest import SteinerForest, slot_sources, steiner_forest
 from clew.graph import Floats, Graph, Kinds, Links, Ragged, Rows, freeze, row_mask
@@ -131,16 +131,16 @@ class MCMI:
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         links = graph.links(self.kinds)
-        sources = links.sources
-
         rule = self._evidence_rule()
 
         def grow(query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph) -> _Grown:
             offered = row_mask(candidates.nodes, len(graph))
             terminals = seeds.terminals[offered[seeds.terminals]]
             priced = slot_costs(graph, links, query)
-            inside = offered[sources] & offered[links.targets]
-            costs = np.where(inside, priced.costs, np.inf)
+            costs = priced.costs
+            if not offered.all():
+                inside = offered[links.sources] & offered[links.targets]
+                costs = np.where(inside, costs, np.inf)
             tree = self._tree(graph, links, costs, prizes, terminals)
             tree = replace(tree, slots=_in_tree_order(links, tree, terminals))
             steps = self.max_steps if len(terminals) else 0
@@ -251,15 +251,12 @@ class SlotCosts:
 
 def slot_costs(graph: Graph, links: Links, query: Query) -> SlotCosts:
     """Return this question's costs on `links` of `graph`."""
-    edges = graph.edges
+    from clew.algorithms.steiner.kernels.prices import cheapest_edges
+
     if not len(links.targets):
         return SlotCosts(np.zeros(0), np.zeros(0, np.int32))
-    costs = edge_costs(graph, query)
-    values, starts = links.edges.values, links.edges.starts[:-1]
-    lowest = np.minimum.reduceat(costs[values], starts)
-    is_lowest = costs[values] == np.repeat(lowest, links.edges.lengths)
-    first = np.minimum.reduceat(np.where(is_lowest, values, len(edges)), starts)
-    return SlotCosts(lowest, first.astype(np.int32))
+    of_slots = links.edges
+    return SlotCosts(*cheapest_edges(of_slots.starts, of_slots.values, edge_costs(graph, query)))
 
 
 def edge_costs(graph: Graph, query: Query) -> Floats:
@@ -279,20 +276,24 @@ def edge_costs(graph: Graph, query: Query) -> Floats:
         >>> edge_costs(graph, Query("?", np.float32([1, 0]))).tolist()
         [0.25]
     """
-    edges, facts = graph.edges, graph.facts
-    node_cosines = make_summable(similarities(graph.vectors, query.vector), 1.0)
-    tail, head = node_cosines[edges.tails], node_cosines[edges.heads]
-    mentions, synonym = edges.kinds.mask("mentions"), edges.kinds.mask("synonym")
-    passage = np.where(graph.content[edges.tails], tail, head)
-    edge_cosines = edges.weights * (tail + head) / 2
-    edge_cosines = np.where(synonym, np.maximum(tail, head), edge_cosines)
-    edge_cosines = np.where(mentions, passage, edge_cosines)
-    stated = edges.facts >= 0
-    if stated.any():
-        fact_cosines = make_summable(similarities(facts.vectors, query.vector_for_facts), 1.0)
-        edge_cosines[stated] = fact_cosines[edges.facts[stated]]
+    from clew.algorithms.steiner.kernels.prices import price_edges
+
+    edges, names = graph.edges, graph.edges.kinds.names
+    of_nodes = make_summable(similarities(graph.vectors, query.vector), 1.0)
+    of_facts = make_summable(similarities(graph.facts.vectors, query.vector_for_facts), 1.0)
+    rules = tuple(names.index(kind) if kind in names else -1 for kind in ("mentions", "synonym"))
     # Coarse numbers add up exactly, so that paths of equal edges are equally long.
-    costs: Floats = np.clip((1 - round_for_sums(edge_cosines, 1.0)) / 2, MIN_COST, MAX_COST)
+    costs: Floats = price_edges(
+        edges.tails,
+        edges.heads,
+        edges.weights,
+        edges.kinds.codes,
+        rules,
+        graph.content,
+        edges.facts,
+        (of_nodes, of_facts),
+        (MIN_COST, MAX_COST),
+    )
     return costs
 
 

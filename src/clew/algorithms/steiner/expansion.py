@@ -28,7 +28,7 @@ meant. `official` is what the authors' code compares. Both are here for comparis
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import overload
@@ -106,13 +106,14 @@ def expand_tree(
         forest.add(float(costs[slot]), float(scores[tail]), float(scores[links.targets[slot]]))
     forest.fix_first_ratio()
     heap: list[Offer] = []
-    for row in inside:
-        _offer_neighbours(heap, row, inside, links, costs, scores, forest)
+    offers_of = {row: _offers(row, inside, links, costs, scores, forest) for row in inside}
+    for offers in offers_of.values():
+        _push_next(heap, offers)
     ratios = [forest.ratio()]
     while heap and len(ratios) <= max_steps:
         if not forest.is_improved_by(heap[0][0]):
             break
-        row, source, slot = _pop_lowest(heap)
+        row, source, slot = _pop_lowest(heap, offers_of)
         if row in inside:
             continue
         inside[row] = None
@@ -120,7 +121,8 @@ def expand_tree(
         forest.score += float(scores[row])
         forest.add(float(costs[slot]), float(scores[source]), float(scores[row]))
         ratios.append(forest.ratio())
-        _offer_neighbours(heap, row, inside, links, costs, scores, forest)
+        offers_of[row] = _offers(row, inside, links, costs, scores, forest)
+        _push_next(heap, offers_of[row])
     return ExpandedTree(freeze(list(inside), np.int32), freeze(chosen, np.int64), tuple(ratios))
 
 
@@ -146,28 +148,39 @@ def edge_weight(
     return ratios
 
 
-def _offer_neighbours(
-    heap: list[Offer],
+def _offers(
     row: int,
-    inside: Container[int],
+    inside: Iterable[int],
     links: Links,
     costs: Floats,
     scores: Floats,
     forest: _ForestSums,
-) -> None:
-    """Push an offer for every neighbour of a row that is not inside."""
-    for slot in range(links.starts[row], links.starts[row + 1]):
-        other, cost = int(links.targets[slot]), float(costs[slot])
-        if other not in inside and cost < np.inf:
-            key = forest.key(cost, float(scores[row]), float(scores[other]))
-            heappush(heap, (key, other, row, slot))
+) -> Iterator[Offer]:
+    """Return an offer for every neighbour of a row that is not inside, the lowest key first."""
+    slots = np.arange(links.starts[row], links.starts[row + 1])
+    outside = ~np.isin(links.targets[slots], list(inside))
+    slots = slots[outside & (costs[slots] < np.inf)]
+    others = links.targets[slots]
+    keys = forest.keys(costs[slots], float(scores[row]), scores[others])
+    order = np.lexsort((slots, others, keys))
+    ranked = keys[order].tolist(), others[order].tolist(), slots[order].tolist()
+    return ((key, other, row, slot) for key, other, slot in zip(*ranked, strict=True))
 
 
-def _pop_lowest(heap: list[Offer]) -> tuple[int, int, int]:
+def _push_next(heap: list[Offer], offers: Iterator[Offer]) -> None:
+    """Push the next offer of a row, of which a hub has many, and few are looked at."""
+    if (offer := next(offers, None)) is not None:
+        heappush(heap, offer)
+
+
+def _pop_lowest(
+    heap: list[Offer], offers_of: Mapping[int, Iterator[Offer]]
+) -> tuple[int, int, int]:
     """Take the lowest row of those whose keys equal the lowest; return (row, source, slot)."""
     lowest, equal = heap[0][0], list[Offer]()
     while heap and reaches(-heap[0][0], -lowest, lowest):
         equal.append(heappop(heap))
+        _push_next(heap, offers_of[equal[-1][2]])
     chosen = min(equal, key=lambda offer: offer[1:])
     for offer in equal:
         if offer is not chosen:
@@ -206,13 +219,14 @@ class _ForestSums:
             return self.cost / max(self.score, MIN_SCORE)
         return self.weight / self.edges
 
-    def key(self, cost: float, tail_score: float, head_score: float) -> float:
-        """Return the key of an edge to a row outside, its head."""
+    def keys(self, costs: Floats, tail_score: float, head_scores: Floats) -> Floats:
+        """Return the keys of edges from one row to rows outside, their heads."""
         if self.rule == "official":
-            return -head_score / cost
+            return -head_scores / costs
         if self.rule == "mean_edge":
-            return float(edge_weight(cost, tail_score, head_score))
-        return cost / head_score if head_score > 0 else float(np.inf)
+            return edge_weight(costs, np.float64(tail_score), head_scores)
+        keys = np.full(len(costs), np.inf)
+        return np.divide(costs, head_scores, out=keys, where=head_scores > 0)
 
     def is_improved_by(self, key: float) -> bool:
         """Return whether an edge of this key is taken.
