@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.steiner.forest import steiner_forest
+from clew.algorithms.steiner.kernels.prices import cheapest_edges, price_edges
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, freeze
 from clew.order.facts_first import FactsFirst
 from clew.select.mcmi import MCMI, _below_mean, _cheapest_first, edge_costs, slot_costs
@@ -379,3 +382,28 @@ def test_the_best_of_every_kind_comes_first_where_there_is_no_room_for_all_facts
     costs = np.array([0.5, 0.2, 0.9, 0.1, 0.1, 0.3, 0.3])
     slots = np.array([7, 3, 1, 9, 2, 6, 4])
     assert _cheapest_first(costs, slots, 2, 5).tolist() == [1, 0, 4, 3, 2, 6, 5]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_loops_over_edges_and_their_plain_forms_agree(seed):
+    chance = np.random.default_rng(seed)
+    n, m, n_facts = 5, int(chance.integers(1, 30)), int(chance.integers(0, 4))
+    ends = chance.integers(0, n, (2, m)).astype(np.int32)
+    facts = chance.integers(-1, n_facts, m).astype(np.int32)
+    rules = tuple(chance.permutation([-1, 0, 1])[:2].tolist())
+    cosines = chance.uniform(-1, 1, n).round(2), chance.uniform(-1, 1, n_facts)
+    arguments = (
+        *ends, chance.random(m).astype(np.float32), chance.integers(0, 3, m).astype(np.int32), rules, chance.random(n) < 0.5, facts,
+        cosines, (1e-6, 1.0),
+    )  # fmt: skip
+    costs, looped = price_edges.plain(*arguments), price_edges.function(*arguments)
+    assert costs.tobytes() == looped.tobytes()
+    costs = costs.round(1)  # some are equal
+    lengths = chance.integers(1, 4, 8)
+    slots = np.cumsum([0, *lengths]), chance.integers(0, m, lengths.sum()).astype(np.int32), costs
+    for one, other in zip(
+        cheapest_edges.plain(*slots), cheapest_edges.function(*slots), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    wanted = [min((costs[e], e) for e in slots[1][a:b]) for a, b in pairwise(slots[0])]
+    assert list(zip(*cheapest_edges.plain(*slots), strict=True)) == wanted

@@ -20,7 +20,8 @@ def _sums_at_once(starts, ends, columns, counts, weights_of, products):
     values = weights_of[1] * products[columns]  # most entries come once
     several = np.flatnonzero(counts != 1)
     values[several] = weights_of[counts[several]] * products[columns[several]]
-    return np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts))
+    sums = np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts))
+    return sums.astype(np.float64, copy=False)  # whole numbers where there is no entry
 
 
 @compiled(at_once=_sums_at_once)
