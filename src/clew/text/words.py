@@ -6,8 +6,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, groupby
+from itertools import accumulate, chain
 from string import ascii_letters
+
+import numpy as np
+from numpy.typing import NDArray
 
 # Sets of characters, for use in a regular expression between brackets.
 UNSPACED = (  # Thai, Lao, Burmese, Khmer, Tai: scripts without spaces between words
@@ -39,6 +42,7 @@ WORD_OR_BOUNDARY = re.compile(f"{SIMPLE_WORD.pattern}|{BOUNDARY}")
 # these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
 OTHER_SCRIPT = re.compile("[^\0-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u20cf\u2100-\u2bff]")
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+LETTERS_AND_DIGITS = re.compile(r"[^\W_]+")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -284,10 +288,17 @@ def _unspaced_or_mark() -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _marks() -> tuple[str, ...]:
     """All vowel signs, accents and other marks."""
-    others = (
-        sign for sign in map(chr, chain(*ASSIGNED)) if not sign.isalnum() and sign.isprintable()
-    )
+    others = filter(str.isprintable, LETTERS_AND_DIGITS.sub("", _decoded(_codes())))
     return tuple(sign for sign in others if unicodedata.category(sign)[0] == "M")
+
+
+def _codes() -> NDArray[np.uint32]:
+    """All code points of `ASSIGNED`, ascending."""
+    return np.concatenate([np.arange(run.start, run.stop, dtype="<u4") for run in ASSIGNED])
+
+
+def _decoded(codes: NDArray[np.uint32]) -> str:
+    return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
 @lru_cache(maxsize=1)
@@ -307,17 +318,14 @@ def _word_pattern() -> re.Pattern[str]:
     out. A set of ranges that names every sign is looked up in one step within the first plane; \w
     beside other ranges is tried one after the other.
     """
-    ideograph, marks = re.compile(f"[{IDEOGRAPHS}]"), frozenset(_marks())
-    codes = (
-        code
-        for code in chain(*ASSIGNED)
-        if ((sign := chr(code)).isalnum() or sign in marks) and not ideograph.match(sign)
-    )
+    codes, ideographs = _codes(), re.compile(f"[{IDEOGRAPHS}]+")
+    signs = _decoded(codes)
+    codes[np.searchsorted(codes, np.array(list(map(ord, _marks())), "<u4"))] = ord("a")
     first_plane, higher_planes = list[str](), list[str]()
-    for _, numbered in groupby(enumerate(codes), lambda pair: pair[1] - pair[0]):
-        run = [code for _, code in numbered]  # consecutive codes
-        ranges = first_plane if run[-1] < 0x10000 else higher_planes
-        ranges.append(f"{re.escape(chr(run[0]))}-{re.escape(chr(run[-1]))}")
+    for run in LETTERS_AND_DIGITS.finditer(_decoded(codes)):  # a mark counts as a letter
+        for own in filter(None, ideographs.split(signs[run.start() : run.end()])):
+            ranges = first_plane if own[-1] < "\U00010000" else higher_planes
+            ranges.append(f"{re.escape(own[0])}-{re.escape(own[-1])}")
     return re.compile(
         rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])"
         f"{{1,{MAX_WORD_LENGTH}}}"
