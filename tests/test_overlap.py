@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew.graph import Graph
-from clew.overlap import DuplicatesPart, OverlapFilter
+from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda s: (s[0], s[0] + s[1])),
@@ -28,6 +28,30 @@ def test_a_node_is_taken_unless_it_contains_or_lies_in_one_that_is(spans):
         assert overlap.accept(row) is not nests
         if not nests:
             taken.append((start, end))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-1, 2), st.integers(0, 5), st.integers(0, 3), st.sampled_from("abc")),
+        max_size=7,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_nodes_may_overlap_where_one_of_them_is_refused(nodes, chance):
+    whole = [(-1, 0, 9, f"whole {i}") for i in range(3)]
+    nodes = [
+        *whole,
+        *((*own, f"{text}{i * (text != 'c')}") for i, (*own, text) in enumerate(nodes)),
+    ]
+    graph = Graph.of(
+        [text for *_, text in nodes],
+        documents=[document for document, *_ in nodes],
+        spans=[(start, start + length) for _, start, length, _ in nodes],
+    )
+    order = chance.sample(range(3, len(nodes)), len(nodes) - 3)
+    accept = OverlapFilter(graph).accept
+    refused = not all(accept(row) for row in order)
+    assert may_overlap(graph, np.array(order, np.int32)) is refused
 
 
 def test_nodes_of_other_documents_and_of_none_are_apart():

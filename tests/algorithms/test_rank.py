@@ -68,7 +68,7 @@ def test_the_rule_by_definition(scores, k, scale, largest):
     st.integers(0, 10**6),
     st.integers(1000, 9000),
     st.sampled_from([1, 3, 30, 200]),
-    st.sampled_from(["ties", "few", "below", "none"]),
+    st.sampled_from(["ties", "few", "below", "none", "tiny", "close"]),
 )
 def test_many_scores_are_ranked_as_few_are(seed, n, k, kind):
     rng = np.random.default_rng(seed)
@@ -78,11 +78,13 @@ def test_many_scores_are_ranked_as_few_are(seed, n, k, kind):
         "few": np.where(rng.random(n) < 0.01, scores, 0),
         "below": -scores,
         "none": np.zeros(n),
+        "tiny": np.where(rng.random(n) < 0.9, 3e-6 * scores, scores),  # around the tolerance
+        "close": np.where(rng.random(n) < 0.1, 1.0, rng.integers(0, 99, n) * 1e-12),
     }[kind]
-    assert (
-        top_k(scores, k).tolist()
-        == [row for group in by_definition(scores, tolerance(scores)) for row in group][:k]
-    )
+    groups = by_definition(scores.tolist(), tolerance(scores))
+    assert top_k(scores, k).tolist() == [row for group in groups for row in group][:k]
+    ranks = dense_ranks(scores)
+    assert [np.flatnonzero(ranks == level).tolist() for level in range(len(groups))] == groups
     assert top_k(scores, k).tolist() == top_k(scores)[:k].tolist()
 
 

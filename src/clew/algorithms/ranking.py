@@ -381,9 +381,11 @@ def _falling_order(scores: Scores) -> NDArray[np.int64]:
     rises = np.flatnonzero(falling[1:] > falling[:-1])
     if len(rises) > MAX_SHORT:
         return order[np.argsort(-falling, kind="stable")]
-    bits = keys >> np.uint64(32) if len(rises) else keys
-    for place in rises.tolist():
-        start, end = np.searchsorted(bits, bits[place : place + 1] + np.uint64([0, 1])).tolist()
+    if not len(rises):
+        return order
+    bits = (keys >> np.uint64(32)).view(np.int64)
+    for same in bits[rises].tolist():
+        start, end = np.searchsorted(bits, [same, same + 1]).tolist()
         order[start:end] = order[start:end][np.argsort(-falling[start:end], kind="stable")]
         falling[start:end] = scores[order[start:end]]
     return order

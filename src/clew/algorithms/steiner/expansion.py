@@ -221,12 +221,14 @@ class _ForestSums:
 
     def keys(self, costs: Floats, tail_score: float, head_scores: Floats) -> Floats:
         """Return the keys of edges from one row to rows outside, their heads."""
+        keys: Floats = np.full(len(costs), np.inf)
         if self.rule == "official":
-            return -head_scores / costs
-        if self.rule == "mean_edge":
-            return edge_weight(costs, np.float64(tail_score), head_scores)
-        keys = np.full(len(costs), np.inf)
-        return np.divide(costs, head_scores, out=keys, where=head_scores > 0)
+            keys = -head_scores / costs
+        elif self.rule == "mean_edge":
+            keys = edge_weight(costs, np.full(len(costs), tail_score), head_scores)
+        else:
+            np.divide(costs, head_scores, out=keys, where=head_scores > 0)
+        return keys
 
     def is_improved_by(self, key: float) -> bool:
         """Return whether an edge of this key is taken.
