@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import Graph, canonical_text
+from clew.graph import Graph, canonical_text, freeze
 from clew.seed.blend import Blend, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.types import Query, Seed, Seeds
@@ -68,6 +68,8 @@ class InDocuments:
         index, documents = graph.part(InvertedIndexPart()), graph.part(DocumentWordsPart())
         if documents is None or not self.weight:
             return find_alone
+        inside = freeze(np.flatnonzero(documents.of_nodes >= 0), np.int32)
+        owners = freeze(documents.of_nodes[inside], np.int32)
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
@@ -78,8 +80,7 @@ class InDocuments:
                 [index.stems[stem] for stem in stems], self.k1, self.b
             )
             around = np.zeros(len(graph))
-            in_one = documents.of_nodes >= 0
-            around[in_one] = scale_to_best(by_document)[documents.of_nodes[in_one]]
+            around[inside] = scale_to_best(by_document)[owners]
             alone = scale_to_best(seeds.scores)
             both = (alone + self.weight * around) / (1 + self.weight)
             scores = np.where(alone > 0, both, 0.0)

@@ -29,7 +29,6 @@ from clew.algorithms.pagerank.full import Walk, WalkPart, build_walk, pagerank
 from clew.algorithms.pagerank.uniform_jumps import JumpsPart, pagerank_over
 from clew.algorithms.ranking import min_max_scale
 from clew.graph import Floats, Graph, Kinds
-from clew.spread.pagerank import MAX_ERROR
 from clew.types import Query, Seeds
 
 PASSAGE_MODES = ("post", "reset", "none")
@@ -92,7 +91,7 @@ class Influence:
             if self.passage_mode == "reset":
                 reset[content] += self.factor * min_max_scale(seeds.scores[content])
             if jumps is None:
-                influence = pagerank(walk, reset, self.damping, MAX_ERROR)
+                influence = pagerank(walk, reset, self.damping)
             else:
                 influence = pagerank_over(jumps, reset)
             if self.passage_mode == "post":
