@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
 import threading
@@ -155,3 +156,44 @@ def test_a_part_that_takes_long_holds_up_no_other(graph):
         graph.part(Numbered(7))
         go_on.set()
         assert waiting.result() == "done"
+
+
+class Interrupting:
+    """A part that is interrupted while it is hashed or compared for the n-th time from now on."""
+
+    moment = None
+
+    def __init__(self, name):
+        self.name = name
+
+    @classmethod
+    def _pass(cls):
+        if cls.moment is not None:
+            cls.moment -= 1
+            if cls.moment == 0:
+                raise KeyboardInterrupt
+
+    def __hash__(self):
+        self._pass()
+        return hash(self.name) % 2
+
+    def __eq__(self, other):
+        self._pass()
+        return self.name == other.name
+
+    def compute(self, graph):
+        return [self.name]
+
+
+@pytest.mark.parametrize("moment", range(1, 40))
+def test_an_interrupt_while_parts_are_compared_leaves_the_others_whole(moment, monkeypatch):
+    graph = Graph.of(["one"])
+    for name in "abc":
+        graph.part(Interrupting(name))
+    monkeypatch.setattr(Interrupting, "moment", moment)
+    with contextlib.suppress(KeyboardInterrupt):
+        for name in "adbec":
+            graph.part(Interrupting(name))
+    monkeypatch.setattr(Interrupting, "moment", None)
+    for name in "abcdefg":
+        assert graph.part(Interrupting(name)) == [name]

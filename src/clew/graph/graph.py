@@ -8,10 +8,10 @@ the only cache in the library.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -55,10 +55,15 @@ class PartCache:
     class of part at most `MAX_RESULTS` results are kept, and at most `MAX_BYTES`, or twice the
     bytes of the graph where that is more: those of least recent use go first, the last one stays.
     What several results share counts for the first one.
+
+    Dictionaries are plain ones: an interrupt that comes while a part is hashed or compared leaves
+    them whole, an `OrderedDict` not.
     """
 
     def __init__(self) -> None:
-        self._results: dict[type, OrderedDict[Any, Any]] = {}
+        self._results: dict[type, dict[Any, Any]] = {}
+        self._last_use: dict[Any, int] = {}  # of parts, a higher number for a later one
+        self._uses = count()
         self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of results that were computed here
         self._counted: set[int] = set()  # ids of what these sizes count
         self._unmeasured: list[tuple[object, object]] = []  # parts and results
@@ -81,9 +86,7 @@ class PartCache:
         if found is MISSING:
             return self._computed(part, graph)
         if kept is not None and len(kept) > 1:
-            with self._guard:
-                if part in kept:
-                    kept.move_to_end(part)
+            self._last_use[part] = next(self._uses)
         result: Result = found
         return result
 
@@ -95,7 +98,7 @@ class PartCache:
     def put(self, part: Part[Result], result: object) -> None:
         """Store a result that is known already."""
         with self._guard:
-            self._results.setdefault(type(part), OrderedDict())[part] = result
+            self._results.setdefault(type(part), {})[part] = result
 
     def items(self) -> list[tuple[Any, Any]]:
         """Return the parts whose results are kept, each with its result."""
@@ -117,7 +120,8 @@ class PartCache:
                     self._locks.pop(part, None)
                 raise
             with self._guard:
-                self._results.setdefault(type(part), OrderedDict())[part] = result
+                self._results.setdefault(type(part), {})[part] = result
+                self._last_use[part] = next(self._uses)
                 self._unmeasured.append((part, result))
                 if self._may_be_too_large(type(part), graph):
                     self._measure_all(graph)
@@ -168,7 +172,9 @@ class PartCache:
         results = self._results[kind]
         total = sum(self._sizes[part][0] for part in results if part in self._sizes)
         while len(results) > MAX_RESULTS or (len(results) > 1 and total > self._max_bytes):
-            part, _ = results.popitem(last=False)
+            part = min(results, key=lambda one: self._last_use.get(one, -1))
+            del results[part]
+            self._last_use.pop(part, None)
             size, found = self._sizes.pop(part, (0, set()))
             self._counted -= found
             total -= size
