@@ -360,7 +360,7 @@ def test_an_error_is_said_and_the_next_question_is_answered(page, address):
     ask(page, address)
     page.expected += ["net::ERR_FAILED"]
     page.route("**/api/ask", lambda route: route.abort())
-    page.keyboard.press("Enter")
+    page.press("#question", "Enter")
     page.wait_for_selector("#state.error")
     assert "cannot be reached" in page.inner_text("#state")
     page.unroute("**/api/ask")
