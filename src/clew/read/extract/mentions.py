@@ -8,8 +8,7 @@ such words are marked, for a caller who has seen the whole corpus to judge.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.read.extract.word_columns import Word, WordColumns
@@ -51,23 +50,6 @@ def without_possessive(word: str) -> str:
     return _POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
 
 
-def find_abbreviations(texts: Iterable[str]) -> frozenset[str]:
-    """Return the short words that nearly always have a full stop, which ends no sentence.
-
-    After Kiss and Strunk, "Unsupervised multilingual sentence boundary detection", 2006.
-
-    Example:
-        >>> sorted(find_abbreviations(["St. Louis, St. Paul and St. Ives lie far apart."]))
-        ['st']
-    """
-    total, with_stop = Counter[str](), Counter[str]()
-    for text in texts:
-        short, stopped = find_short_words(text)
-        total.update(short)
-        with_stop.update(stopped)
-    return choose_abbreviations(total, with_stop)
-
-
 def find_short_words(text: str) -> ShortWords:
     """Return the short words of a text, and those with a full stop, with their case folded.
 
@@ -83,7 +65,18 @@ def find_short_words(text: str) -> ShortWords:
 
 
 def choose_abbreviations(total: Mapping[str, int], with_stop: Mapping[str, int]) -> frozenset[str]:
-    """Return the abbreviations among short words, by how often these come."""
+    """Return the short words that nearly always have a full stop, which ends no sentence.
+
+    After Kiss and Strunk, "Unsupervised multilingual sentence boundary detection", 2006.
+
+    Args:
+        total: How often each short word comes.
+        with_stop: How often it has a full stop.
+
+    Example:
+        >>> choose_abbreviations({"st": 3, "ives": 1}, {"st": 3})
+        frozenset({'st'})
+    """
     return frozenset(
         word
         for word, times in with_stop.items()
