@@ -100,10 +100,11 @@ def test_askers_beyond_the_queue_are_sent_away_at_once(index, monkeypatch):
 
 
 def test_a_question_that_waited_until_its_deadline_is_given_up(index, monkeypatch):
-    monkeypatch.setattr(ServedIndex, "ask", lambda *_, **__: time.sleep(0.3))
+    begun = threading.Event()
+    monkeypatch.setattr(ServedIndex, "ask", lambda *_, **__: begun.set() or time.sleep(1))
     with client_of(index, workers=1, deadline=0.1) as client, ThreadPoolExecutor(2) as askers:
         first = askers.submit(client.post, "/api/ask", json=ASKED)
-        time.sleep(0.1)
+        assert begun.wait(WAIT)
         second = client.post("/api/ask", json=ASKED)
         first.result(WAIT)
     assert second.status_code == 504

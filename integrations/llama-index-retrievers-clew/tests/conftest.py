@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 import zlib
 from typing import Any
 
@@ -33,12 +33,29 @@ UNSEEN = ["year", "kind", "tags"]  # a prompt shows the texts alone, as clew's o
 QUESTION = "Who taught Gerald Durrell on Corfu?"
 
 
+class Gate:
+    """Something slow that ends when the event loop says so: held up on the loop itself, it fails."""
+
+    def __init__(self) -> None:
+        self.begun, self._opened = threading.Event(), threading.Event()
+
+    def hold(self) -> None:
+        self.begun.set()
+        assert self._opened.wait(30), "the event loop was held up"
+
+    async def open_once_begun(self, asked: asyncio.Future) -> None:
+        """Open the gate from the event loop, when what was asked waits at it."""
+        while not self.begun.is_set() and not asked.done():  # noqa: ASYNC110 - a thread sets it
+            await asyncio.sleep(0.01)
+        self._opened.set()
+
+
 class HashEmbedding(BaseEmbedding):
     """Sums a fixed direction per word; says what it was asked for in `seen`."""
 
     model_name: str = "hash"
     dimensions: int = 48
-    delay: float = 0.0
+    _gate: Gate | None = PrivateAttr(default=None)
     _seen: list[tuple[str, str]] = PrivateAttr(default_factory=list)
 
     @property
@@ -58,12 +75,14 @@ class HashEmbedding(BaseEmbedding):
         return self.of(text)
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        time.sleep(self.delay)
+        if self._gate is not None:
+            self._gate.hold()
         self._seen.append(("question", query))
         return self.of(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        await asyncio.sleep(self.delay)
+        if self._gate is not None:
+            await asyncio.to_thread(self._gate.hold)
         self._seen.append(("question", query))
         return self.of(query)
 
@@ -74,8 +93,16 @@ def embed_model() -> HashEmbedding:
 
 
 @pytest.fixture
-def slow_embed_model() -> HashEmbedding:
-    return HashEmbedding(delay=0.2)
+def gate() -> Gate:
+    return Gate()
+
+
+@pytest.fixture
+def slow_embed_model(gate) -> HashEmbedding:
+    """Embeds a question once the gate is open."""
+    slow = HashEmbedding()
+    slow._gate = gate
+    return slow
 
 
 @pytest.fixture

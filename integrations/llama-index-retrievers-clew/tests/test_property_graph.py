@@ -9,7 +9,6 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -309,16 +308,12 @@ async def test_an_empty_store_has_nothing_to_read_and_is_looked_at_again(
 
 
 async def test_the_event_loop_runs_on_while_the_store_is_slow(
-    stored, embed_model, question, monkeypatch
+    stored, embed_model, question, gate, monkeypatch
 ):
-    store = stored.property_graph_store
-    get = store.get
-    monkeypatch.setattr(store, "get", lambda: (time.sleep(0.2), get())[1])
-    ticks, asked = 0, asyncio.create_task(ClewPGRetriever(store, embed_model).aretrieve(question))
-    while not asked.done():
-        await asyncio.sleep(0.01)
-        ticks += 1
-    assert ticks >= 5
+    store, get = stored.property_graph_store, stored.property_graph_store.get
+    monkeypatch.setattr(store, "get", lambda: gate.hold() or get())
+    asked = asyncio.create_task(ClewPGRetriever(store, embed_model).aretrieve(question))
+    await gate.open_once_begun(asked)
     assert await asked
 
 
