@@ -140,6 +140,8 @@ class QuestionRelevance:
     Attributes:
         graph: what is asked.
         rows: the passages.
+        n_passages: how many there are to choose from; more than `rows` where the graph is a part
+            of a corpus.
         coverage: float64 [passages], the share of the question's words that each has, by their idf.
         cosines_of: places in `rows` -> their cosines with the question, or zeros where it has no
             vector.
@@ -158,6 +160,7 @@ class QuestionRelevance:
 
     graph: Graph
     rows: Rows
+    n_passages: int
     coverage: Floats
     cosines_of: Callable[[NDArray[np.integer]], Floats]
     mean: float
@@ -192,11 +195,12 @@ class QuestionRelevance:
 
         sample = np.zeros(1)
         if vector is not None and vector.any():
-            sample = cosines(graph.part(_SamplePart()), vector)
+            sample = cosines(graph.part(PassageSamplePart()), vector)
         spread = float(sample.std())
         return cls(
             graph,
             index.rows,
+            len(index.postings),
             covered / total if total else covered,
             cosines_of,
             float(sample.mean()),
@@ -238,11 +242,11 @@ class QuestionRelevance:
         deviations = np.zeros(len(places))
         if self.deviation:
             deviations = (self.cosines_of(places) - self.mean) / self.deviation
-        return self.coverage[places], deviations, self.unknown, self.n_terms, len(self.rows)
+        return self.coverage[places], deviations, self.unknown, self.n_terms, self.n_passages
 
 
 @dataclass(frozen=True)
-class _SamplePart:
+class PassageSamplePart:
     """The part that copies the vectors of some passages, whose cosines say what is usual."""
 
     def compute(self, graph: Graph) -> AnyVectors:

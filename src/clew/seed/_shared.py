@@ -88,6 +88,17 @@ class CoarseFactsPart:
         return before.with_rows(new) if len(new) else before
 
 
+@dataclass(frozen=True)
+class MentionCountsPart:
+    """The part that counts the passages that each node was read from, int64 [n].
+
+    A graph that is a part of a corpus is given the counts of the whole.
+    """
+
+    def compute(self, graph: Graph) -> NDArray[np.int64]:
+        return graph.read_from.lengths
+
+
 def entity_scores(graph: Graph, facts: Rows, scores: Floats, k: int) -> tuple[Floats, Rows]:
     """Score the entities at both ends of facts.
 
@@ -105,7 +116,7 @@ def entity_scores(graph: Graph, facts: Rows, scores: Floats, k: int) -> tuple[Fl
     """
     ends = np.concatenate([graph.facts.subjects[facts], graph.facts.objects[facts]])
     total = np.bincount(ends, weights=np.tile(scores, 2), minlength=len(graph)) / np.maximum(
-        graph.read_from.lengths, 1
+        graph.part(MentionCountsPart()), 1
     )
     means = total / np.maximum(np.bincount(ends, minlength=len(graph)), 1)
     best = top_k(means, min(k, int((means > 0).sum())))

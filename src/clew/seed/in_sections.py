@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Graph
 from clew.seed.in_documents import InDocuments
@@ -59,7 +60,7 @@ class InSections:
         rows = rows[graph.parents[rows] >= 0]
         if not len(rows):
             return find_alone
-        passages = np.bincount(graph.parents[rows], minlength=len(graph))
+        passages = graph.part(SectionSizesPart())
         factors = np.ones(len(graph))
         factors[rows] = np.minimum(passages[graph.parents[rows]], self.most) ** -float(
             self.exponent
@@ -70,3 +71,15 @@ class InSections:
             return replace(seeds, scores=seeds.scores * factors)
 
         return find_seeds
+
+
+@dataclass(frozen=True)
+class SectionSizesPart:
+    """The part that counts the passages that are directly in each node, int64 [n].
+
+    A graph that is a part of a corpus is given the counts of the whole.
+    """
+
+    def compute(self, graph: Graph) -> NDArray[np.int64]:
+        parents = graph.parents[graph.rows("passage")]
+        return np.bincount(parents[parents >= 0], minlength=len(graph))

@@ -57,7 +57,7 @@ def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     """
     if _is_of_another_kind(before, after):
         return None
-    changes = _row_changes(before.graph, after.graph)
+    changes = row_changes(before.graph, after.graph)
     if len(changes[NODES].new) > MAX_SHARE * len(after.graph):
         return None
     writer = ColumnWriter()
@@ -101,7 +101,7 @@ def _are_used_and_sorted(labels: Labels) -> bool:
     return bool(used.all()) and list(labels.names) == sorted(labels.names)
 
 
-def _row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChange]:
+def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChange]:
     """Return how the rows of each table changed.
 
     A fact is known again by its ends and its relation, an edge by its ends, its kind and its fact.

@@ -1,0 +1,215 @@
+"""What a question to a part of a corpus needs to know of the whole: frequencies, lengths, a sample.
+
+A working subgraph has some of the passages. Their scores are those that they have in the whole,
+since the parts that these scores come from are put on it with the numbers of the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.postings import Postings
+from clew.embedding.embedder import Embedder
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of
+from clew.relevance import PassageSamplePart
+from clew.remote.protocol import PulledNodes
+from clew.seed._shared import MentionCountsPart
+from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.in_documents import DocumentWords, DocumentWordsPart
+from clew.seed.in_sections import SectionSizesPart
+from clew.seed.languages import Languages, LanguagesPart
+from clew.text.stems import identify_language, stem_words
+from clew.text.words import terms
+
+KEY_BYTES = 16
+
+SEARCHED = (InvertedIndexPart(), InvertedIndexPart(("passage", "report")))
+"""Kinds of node that recipes search by words; reports are generated, and there may be none."""
+
+
+def key_of_stem(stem: str) -> bytes:
+    """Return the key of a stem, which is short whatever the stem is.
+
+    Example:
+        >>> len(key_of_stem("fox" * 1000))
+        16
+    """
+    return blake2b(stem.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """What is known of a whole index by whoever asks it.
+
+    Attributes:
+        version: That of the index.
+        embedder: What questions are embedded with.
+        languages: Those of the passages, the most frequent first.
+        passages: int32 [p], the numbers of all passages, ascending.
+        lengths: float64 [p], how many words each has.
+        documents: int64 [p], the place of the outermost container of each.
+        n_documents: The number of these; 0 where no passage is in a document.
+        sample: float32 [s, d], the vectors of a sample of the passages.
+        dimension: d.
+        is_of_code: Whether most documents are source code.
+        has_reports: Whether there are reports.
+        count: The tokenizer.
+        canonical: As in `clew.graph.Graph`.
+    """
+
+    version: int
+    embedder: Embedder
+    languages: tuple[str, ...]
+    passages: Rows
+    lengths: Floats
+    documents: NDArray[np.int64]
+    n_documents: int
+    sample: Vectors
+    dimension: int
+    is_of_code: bool
+    has_reports: bool
+    count: Callable[[str], int]
+    canonical: Callable[[str], str] | None
+
+    def stems_of(self, question: str) -> list[str]:
+        """Return every stem that a word of the question may have, in the languages of the index."""
+        words = terms(self.searched(question))
+        own = identify_language(self.searched(question), self.languages)
+        languages = dict.fromkeys([own, *self.languages])
+        return list(dict.fromkeys(stem for one in languages for stem in stem_words(words, one)))
+
+    def searched(self, question: str) -> str:
+        """Return the text of a question that is searched."""
+        return question if self.canonical is None else self.canonical(question)
+
+    def words(
+        self, stems: Iterable[str], found: Mapping[bytes, tuple[Rows, Floats]]
+    ) -> InvertedIndex:
+        """Return the words of a question in all passages, as the index has them."""
+        known = [stem for stem in stems if key_of_stem(stem) in found]
+        parts = [found[key_of_stem(stem)] for stem in known]
+        starts = offsets_of([len(numbers) for numbers, _ in parts])
+        numbers = np.concatenate([np.zeros(0, np.int32), *(part[0] for part in parts)])
+        counts = np.concatenate([np.zeros(0, np.float32), *(part[1] for part in parts)])
+        places = np.searchsorted(self.passages, numbers).astype(np.int32)
+        rows = CompressedRows(starts, places, counts.astype(np.float32), len(self.passages))
+        postings = PostingsOfSomeTerms((rows,), self.lengths)
+        stems_found = {stem: number for number, stem in enumerate(known)}
+        everything = np.arange(len(self.passages), dtype=np.int32)
+        return InvertedIndex(everything, stems_found, (), self.languages, postings)
+
+    def put_on(self, pulled: PulledNodes, words: InvertedIndex) -> None:
+        """Put what is known of the whole on a graph of some of its nodes.
+
+        Args:
+            pulled: The nodes.
+            words: Those of the question in all passages.
+        """
+        graph = pulled.graph
+        rows = graph.rows("passage")
+        places = np.searchsorted(self.passages, pulled.numbers[rows]).astype(np.int64)
+        whole = cast("PostingsOfSomeTerms", words.postings)
+        own = InvertedIndex(
+            rows, words.stems, (), self.languages, PostingsOfSomeTexts(whole, places)
+        )
+        for part in SEARCHED[: 1 if self.has_reports else 2]:
+            graph.set_part(part, own)
+        graph.set_part(LanguagesPart(), Languages(self.languages, pulled.languages))
+        graph.set_part(PassageSamplePart(), self.sample)
+        graph.set_part(MentionCountsPart(), pulled.mentions)
+        graph.set_part(SectionSizesPart(), pulled.contents)
+        around = None
+        if self.n_documents:
+            of_nodes = np.full(len(graph), -1, np.int64)
+            of_nodes[rows] = self.documents[places]
+            around = DocumentWords(of_nodes, whole.in_documents(self.documents, self.n_documents))
+        graph.set_part(DocumentWordsPart(), around)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PostingsOfSomeTerms(Postings):
+    """How often all texts have some of the terms, and how long they are with all.
+
+    Attributes:
+        all_lengths: float64 [n].
+    """
+
+    all_lengths: Floats
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The number of terms of every text, of all terms: float64 [n]."""
+        return self.all_lengths
+
+    def in_documents(self, documents: NDArray[np.int64], n: int) -> Postings:
+        """Return the same of whole documents, given by the document of each text."""
+        lengths = np.bincount(documents, self.all_lengths, n)
+        return PostingsOfSomeTerms(self.grouped(documents, n).segments, freeze(lengths, np.float64))
+
+
+class PostingsOfSomeTexts(Postings):
+    """How often some texts have terms: scores are those that they have among all texts.
+
+    Args:
+        whole: The postings of all texts.
+        places: int64, those of the texts among all.
+    """
+
+    def __init__(self, whole: PostingsOfSomeTerms, places: NDArray[np.int64]) -> None:
+        super().__init__(whole.segments)
+        self.__dict__.update(whole=whole, places=places)
+
+    whole: PostingsOfSomeTerms
+    places: NDArray[np.int64]
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The number of terms of every text: float64."""
+        return self.whole.lengths[self.places]
+
+    def texts_with(self, term: int) -> Rows:
+        """Return which of the texts have a term, ascending."""
+        found = np.isin(self.places, self.whole.texts_with(term))
+        return np.flatnonzero(found).astype(np.int32)
+
+    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+        """Return the score of every text by BM25: float64."""
+        scores: Floats = self.whole.bm25(terms, k1, b)[self.places]
+        return scores
+
+    def covered(self, terms: Iterable[int]) -> tuple[Floats, float]:
+        """Return how much of some terms every text has; see `Postings.covered`."""
+        sums, total = self.whole.covered(terms)
+        return sums[self.places], total
+
+    def with_only(self, stays: Mask) -> Postings:
+        """Return the postings of the texts that stay."""
+        return PostingsOfSomeTexts(self.whole, self.places[stays])
+
+
+def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
+    """Return what `Corpus` has of the passages, by name.
+
+    Args:
+        graph: The whole graph.
+        numbers: int32 [n], those of its nodes.
+    """
+    words = graph.part(InvertedIndexPart())
+    around = graph.part(DocumentWordsPart())
+    places = np.zeros(len(words.rows), np.int64)
+    if around is not None:
+        places = around.of_nodes[words.rows]
+    return {
+        "passages": numbers[words.rows],
+        "lengths": words.postings.lengths.astype(np.float64),
+        "documents": places,
+        "n_documents": np.array([0 if around is None else len(around.postings)], np.int64),
+    }

@@ -1,0 +1,90 @@
+"""The tables of indexes in PostgreSQL, and the version that they have.
+
+An index belongs to a tenant and has a name. All other rows have the number of their index, and
+every statement binds it, so that nothing of another index is read, not even where an edge names a
+node of one. Texts of documents are bytes, since a text of PostgreSQL cannot hold every character.
+"""
+
+from __future__ import annotations
+
+from clew.remote.session import Session, Statement
+
+SCHEMA = 1
+"""The version of the tables that this version of clew reads and writes."""
+
+TABLES = """
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE TABLE clew_schema (version int NOT NULL);
+CREATE SEQUENCE clew_number AS int;
+CREATE TABLE clew_index (
+    id serial PRIMARY KEY, tenant text NOT NULL, name text NOT NULL,
+    version bigint NOT NULL, dimension int NOT NULL, nodes int NOT NULL, UNIQUE (tenant, name));
+CREATE TABLE clew_file (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE,
+    path text NOT NULL, block int NOT NULL, data bytea NOT NULL, PRIMARY KEY (index, path, block));
+CREATE TABLE clew_node (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
+    id bytea NOT NULL, kind text NOT NULL, text bytea NOT NULL, tokens int NOT NULL,
+    document int NOT NULL, parent int NOT NULL, previous int NOT NULL,
+    span_start int NOT NULL, span_end int NOT NULL, links bytea[] NOT NULL,
+    read_from int[] NOT NULL, generated bool NOT NULL, metadata json NOT NULL,
+    above int[] NOT NULL, mentions int NOT NULL, contents int NOT NULL,
+    language int NOT NULL, vector vector, PRIMARY KEY (index, number));
+CREATE TABLE clew_fact (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
+    text bytea NOT NULL, subject int NOT NULL, object int NOT NULL, relation bytea NOT NULL,
+    read_from int[] NOT NULL, vector vector, PRIMARY KEY (index, number));
+CREATE INDEX clew_fact_subject ON clew_fact (index, subject);
+CREATE TABLE clew_edge (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
+    tail int NOT NULL, head int NOT NULL, kind text NOT NULL, weight real NOT NULL,
+    fact int NOT NULL, read_from int[] NOT NULL, PRIMARY KEY (index, number));
+CREATE INDEX clew_edge_tail ON clew_edge (index, tail, weight DESC, head);
+CREATE INDEX clew_edge_head ON clew_edge (index, head, weight DESC, tail);
+CREATE TABLE clew_posting (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, stem bytea NOT NULL,
+    passages bytea NOT NULL, counts bytea NOT NULL, PRIMARY KEY (index, stem));
+ALTER TABLE clew_file ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE clew_posting ALTER COLUMN passages SET STORAGE EXTERNAL;
+ALTER TABLE clew_posting ALTER COLUMN counts SET STORAGE EXTERNAL;
+"""
+
+HAS_SCHEMA = Statement("SELECT to_regclass('clew_schema') IS NOT NULL")
+LOCK_SCHEMA = Statement("SELECT pg_advisory_xact_lock(7160361)")
+
+
+async def check_schema(session: Session) -> bool:
+    """Return whether there are tables of this version; False where there are none at all.
+
+    Raises:
+        ValueError: They are of another version.
+    """
+    [[[there]]] = await session.run(HAS_SCHEMA)
+    if not there:
+        return False
+    [rows] = await session.run(Statement("SELECT version FROM clew_schema"))
+    found = rows[0][0] if rows else None
+    if found != SCHEMA:
+        advice = (
+            "upgrade clew" if isinstance(found, int) and found > SCHEMA else "save the index anew"
+        )
+        raise ValueError(
+            f"the tables of clew in the database have version {found}, and this clew reads and "
+            f"writes version {SCHEMA}: {advice}"
+        )
+    return True
+
+
+async def make_schema(session: Session) -> None:
+    """Make the tables where there are none.
+
+    Raises:
+        ValueError: There are those of another version.
+    """
+    await session.run(LOCK_SCHEMA)
+    if await check_schema(session):
+        return
+    for part in TABLES.split(";\n"):
+        if part.strip():
+            await session.run(Statement(part))
+    await session.run(Statement("INSERT INTO clew_schema VALUES (%s)", (SCHEMA,)))

@@ -1,0 +1,72 @@
+"""Vectors and columns of numbers in the binary form that PostgreSQL has for them."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg.abc import AdaptContext
+from psycopg.adapt import AdaptersMap, Dumper
+from psycopg.pq import Format
+from psycopg.types import TypeInfo
+
+from clew.graph import Rows, Vectors, freeze
+
+HEAD = 4  # bytes before the numbers of a vector: its width, and nothing
+
+
+def register(adapters: AdaptersMap, oid: int) -> None:
+    """Let a connection send arrays as vectors.
+
+    Args:
+        adapters: Those of the connection.
+        oid: The number that the type of vectors has in the database; 0 where it has none.
+    """
+    if not oid:
+        return
+    adapters.types.add(TypeInfo("vector", oid, 0))
+    kind: Any = type("VectorDumper", (_VectorDumper,), {"oid": oid})
+    adapters.register_dumper(np.ndarray, kind)
+
+
+class _VectorDumper(Dumper):
+    format = Format.BINARY
+
+    def __init__(self, cls: type, context: AdaptContext | None = None) -> None:
+        super().__init__(cls, context)
+
+    def dump(self, obj: NDArray[Any]) -> bytes:
+        """Return a vector as bytes."""
+        return struct.pack(">hh", len(obj), 0) + obj.astype(">f4").tobytes()
+
+
+def read_numbers(data: bytes | None) -> Rows:
+    """Return the numbers of a column that `int4send` wrote, one behind the other.
+
+    Example:
+        >>> read_numbers(bytes([0, 0, 0, 7])).tolist(), len(read_numbers(None))
+        ([7], 0)
+    """
+    return freeze(np.frombuffer(data or b"", ">i4").astype(np.int32), np.int32)
+
+
+def read_weights(data: bytes | None) -> Vectors:
+    """Return the weights of a column that `float4send` wrote."""
+    return freeze(np.frombuffer(data or b"", ">f4").astype(np.float32), np.float32)
+
+
+def read_vectors(data: bytes | None, has: NDArray[np.bool_], dimension: int) -> Vectors:
+    """Return vectors, of which those that are there stand one behind the other.
+
+    Args:
+        data: What `vector_send` wrote.
+        has: bool [n], which are there; the others are rows of zeros.
+        dimension: Their width.
+    """
+    vectors = np.zeros((len(has), dimension), np.float32)
+    if data:
+        rows = np.frombuffer(data, np.uint8).reshape(-1, HEAD + 4 * dimension)[:, HEAD:]
+        vectors[has] = np.ascontiguousarray(rows).view(">f4")
+    return freeze(vectors, np.float32)

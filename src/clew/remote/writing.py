@@ -1,0 +1,278 @@
+"""Writing an index into PostgreSQL: all of it, or what has changed, in one transaction.
+
+The index is there twice. The files of a saved index (`clew.store`), as rows of bytes, are what a
+writer changes, since what depends on all documents is made again of them. The tables are what is
+asked, and hold the same graph row by row. Both change together or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, LiteralString, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Graph, freeze
+from clew.index.contents import IndexContents
+from clew.index.saving import saved_index
+from clew.remote.corpus import corpus_arrays
+from clew.remote.rows import (
+    TABLES,
+    TYPES,
+    Numbering,
+    TableChange,
+    changed_rows,
+    every_row,
+    next_numbering,
+    numbering_after,
+    postings_of,
+    rows_of,
+)
+from clew.remote.session import BlockingSession, Statement
+from clew.remote.values import read_numbers
+from clew.seed.languages import LanguagesPart
+from clew.store.config_record import describe_config, describe_embedder
+from clew.store.fitted_embedder import write_fitted
+from clew.store.graph_tables import EDGES, FACTS, NODES
+from clew.store.manifest import generations, read_manifest
+from clew.store.packing import pack, unpack
+from clew.store.tables import Arrays, ColumnWriter
+
+BLOCK_BYTES = 8 * 2**20
+FOR_QUESTIONS, NUMBERING = "for questions", "numbering"  # beside the files of the saved index
+SETTINGS = "settings"
+APPROXIMATE_FROM = 10_000
+"""Vectors of one index from which the nearest are found by an approximate index (HNSW)."""
+
+HNSW = {  # of passages and of facts; {0} is the number of the index, {1} the width
+    "clew_near_node_{0}": "clew_node USING hnsw ((vector::vector({1})) vector_ip_ops) "
+    "WHERE index = {0} AND kind = 'passage'",
+    "clew_near_fact_{0}": "clew_fact USING hnsw ((vector::vector({1})) vector_ip_ops) "
+    "WHERE index = {0}",
+}
+
+
+async def write_index(
+    session: BlockingSession, number: int, index: IndexContents, before: Graph | None, root: Path
+) -> None:
+    """Write an index, whose folder is saved already, in the transaction of a session.
+
+    Args:
+        session: A session with the index locked.
+        number: The number of the index.
+        index: What is written.
+        before: The graph that is there; None to write everything.
+        root: The folder with the files of the saved index.
+    """
+    change = None
+    if before is not None:
+        old = await _numbering(session, number)
+        change = next_numbering(before, old, index.graph)
+    if before is None or change is None:
+        numbers = await _write_whole(session, number, index.graph)
+    else:
+        new = {
+            table: await _new_numbers(session, count) for table, count in change[1].items()
+        }
+        numbers = numbering_after(change[0], old, new)
+        changes = changed_rows(before, old, index.graph, numbers, change[0])
+        for table, one in changes.items():
+            await _write_rows(session, number, table, index.graph, numbers, one)
+        await _write_postings(
+            session, number, postings_of(before, old), postings_of(index.graph, numbers)
+        )
+    await _write_files(session, number, root)
+    await _write_file(session, number, FOR_QUESTIONS, pack(_for_questions(index, numbers)))
+    arrays = {table: numbers.of(table) for table in TABLES}
+    await _write_file(session, number, NUMBERING, pack(arrays))
+    await session.run(
+        Statement(
+            "UPDATE clew_index SET version = version + 1, dimension = %s, nodes = %s WHERE id = %s",
+            (index.graph.vectors.shape[1], len(index.graph), number),
+        )
+    )
+
+
+async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> Numbering:
+    await session.run(
+        *(Statement(f"DROP INDEX IF EXISTS {name.format(number)}") for name in HNSW),
+        *(
+            Statement(f"DELETE FROM {table} WHERE index = %s", (number,))
+            for table in (*TABLES.values(), "clew_posting")
+        ),
+    )
+    rows = {table: every_row(table, graph) for table in TABLES}
+    new = {table: await _new_numbers(session, len(some)) for table, some in rows.items()}
+    numbers = Numbering(new[NODES], new[FACTS], new[EDGES])
+    for table, some in rows.items():
+        _copy(session, number, table, graph, numbers, some)
+    await _write_postings(session, number, {}, postings_of(graph, numbers))
+    counts = (int(graph.kinds.mask("passage").sum()), len(graph.facts))
+    width = graph.vectors.shape[1]
+    for (name, definition), count in zip(HNSW.items(), counts, strict=True):
+        if count >= APPROXIMATE_FROM and width:
+            sql = f"CREATE INDEX {name} ON {definition}".format(number, width)
+            await session.run(
+                Statement("SET LOCAL maintenance_work_mem = '1GB'"), Statement(sql)
+            )
+    await session.run(*(Statement(f"ANALYZE {table}") for table in TABLES.values()))
+    return numbers
+
+
+async def _new_numbers(session: BlockingSession, count: int) -> NDArray[np.int32]:
+    [[[data]]] = await session.run(
+        Statement(
+            "SELECT string_agg(int4send(n::int), ''::bytea ORDER BY n) FROM "
+            "(SELECT nextval('clew_number') AS n FROM generate_series(1, %s)) s",
+            (count,),
+        )
+    )
+    return read_numbers(data)
+
+
+async def _write_rows(  # noqa: PLR0913 - a table of an index, and how it changes
+    session: BlockingSession,
+    number: int,
+    table: str,
+    graph: Graph,
+    numbers: Numbering,
+    change: TableChange,
+) -> None:
+    if change.gone:
+        sql = f"DELETE FROM {TABLES[table]} WHERE index = %s AND number = ANY(%s)"
+        await session.run(Statement(sql, (number, change.gone)))
+    if len(change.written):
+        _copy(session, number, table, graph, numbers, change.written)
+
+
+def _copy(  # noqa: PLR0913 - rows of a table of an index
+    session: BlockingSession,
+    number: int,
+    table: str,
+    graph: Graph,
+    numbers: Numbering,
+    rows: NDArray[np.int64],
+) -> None:
+    sql = f"COPY {TABLES[table]} FROM STDIN (FORMAT BINARY)"
+    _copy_rows(session, sql, TYPES[table], rows_of(table, number, graph, numbers, rows))
+
+
+def _copy_rows(
+    session: BlockingSession, sql: str, types: Iterable[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    with (
+        session.connection.cursor() as cursor,
+        cursor.copy(cast("LiteralString", sql)) as copy,
+    ):
+        copy.set_types(list(types))
+        for row in rows:
+            copy.write_row(row)
+
+
+async def _write_postings(
+    session: BlockingSession,
+    number: int,
+    before: Mapping[bytes, tuple[bytes, bytes]],
+    after: Mapping[bytes, tuple[bytes, bytes]],
+) -> None:
+    changed = [key for key, value in after.items() if before.get(key) != value]
+    gone = [key for key in before if before[key] != after.get(key)]
+    if gone:
+        sql = "DELETE FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
+        await session.run(Statement(sql, (number, gone)))
+    if changed:
+        sql = "COPY clew_posting FROM STDIN (FORMAT BINARY)"
+        rows = ((number, key, *after[key]) for key in changed)
+        _copy_rows(session, sql, ("int4", "bytea", "bytea", "bytea"), rows)
+
+
+def _for_questions(index: IndexContents, numbers: Numbering) -> Arrays:
+    """Return what those who ask know of the whole index."""
+    record = saved_index(index)
+    settings: dict[str, Any] = {
+        "embedder": describe_embedder(record.embedder, index.graph.vectors.shape[1]),
+        "config": describe_config(record.config),
+        "is_of_code": index.is_of_code,
+        "has_reports": bool(index.graph.kinds.mask("report").any()),
+    }
+    writer = ColumnWriter()
+    writer.texts(SETTINGS, [json.dumps(settings)])
+    writer.texts("languages", index.graph.part(LanguagesPart()).names)
+    for name, array in corpus_arrays(index.graph, numbers.nodes).items():
+        writer.numbers(name, array)
+    if index.embedder.fitted is not None:
+        write_fitted(writer, index.embedder.fitted)
+    return writer.done()
+
+
+async def _numbering(session: BlockingSession, number: int) -> Numbering:
+    arrays = unpack(np.frombuffer(await read_file(session, number, NUMBERING), np.uint8))
+    rows = [freeze(arrays[table], np.int32) for table in (NODES, FACTS, EDGES)]
+    return Numbering(*rows)
+
+
+async def _write_files(session: BlockingSession, number: int, root: Path) -> None:
+    """Write the files of the newest generation in a folder that are not there, and no others."""
+    manifest = read_manifest(next(iter(generations(root).values())))
+    name = manifest.file.name
+    paths = {entry.path for entry in manifest.entries.values()}
+    [rows] = await session.run(
+        Statement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
+    )
+    there = {path for (path,) in rows} - {FOR_QUESTIONS, NUMBERING}
+    await session.run(
+        Statement(
+            "DELETE FROM clew_file WHERE index = %s AND path = ANY(%s)",
+            (number, sorted((there - paths) | {name})),
+        )
+    )
+    for path in (*sorted(paths - there), name):
+        await _write_file(session, number, path, np.fromfile(root / path, np.uint8))
+
+
+async def _write_file(
+    session: BlockingSession, number: int, path: str, data: NDArray[np.uint8]
+) -> None:
+    await session.run(
+        Statement("DELETE FROM clew_file WHERE index = %s AND path = %s", (number, path))
+    )
+    blocks = range(0, max(1, len(data)), BLOCK_BYTES)
+    rows = (
+        (number, path, block, data[start : start + BLOCK_BYTES].tobytes())
+        for block, start in enumerate(blocks)
+    )
+    sql = "COPY clew_file FROM STDIN (FORMAT BINARY)"
+    _copy_rows(session, sql, ("int4", "text", "int4", "bytea"), rows)
+
+
+async def read_file(session: Any, number: int, path: str) -> bytes:  # noqa: ANN401 - either session
+    """Return the bytes of a file of an index."""
+    [rows] = await session.run(
+        Statement(
+            "SELECT data FROM clew_file WHERE index = %s AND path = %s ORDER BY block",
+            (number, path),
+        )
+    )
+    return b"".join(data for (data,) in rows)
+
+
+async def read_folder(session: BlockingSession, number: int, root: Path) -> None:
+    """Make a folder hold the files of the saved index in the database, and no others."""
+    [rows] = await session.run(
+        Statement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
+    )
+    paths = {path for (path,) in rows} - {FOR_QUESTIONS, NUMBERING}
+    for file in [file for file in root.rglob("*") if file.is_file()]:
+        name = file.relative_to(root).as_posix()
+        if name not in paths or "/" not in name:  # a manifest of one name may be another's
+            file.unlink()
+    for path in sorted(paths):
+        target = root / path
+        if not target.resolve().is_relative_to(root.resolve()):
+            raise ValueError(f"the index in the database has a file outside of its folder: {path}")
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(await read_file(session, number, path))
