@@ -72,6 +72,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "serve": GRAPH | RECORDS | {"budget", "cite", "conversation", "index", "processes", "recipes", "render", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
+    "remote": BELOW_INDEX | {"index", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
     "cli": BELOW_INDEX | {"conversation", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption"},
     "__main__": {"cli"},

@@ -464,7 +464,9 @@ class Index(IndexContents):
         the changes alone are written. Framework objects that documents came as are not saved.
 
         Args:
-            path: A folder that holds an index, or is empty or does not exist.
+            path: A folder that holds an index, or is empty or does not exist; or the address of one
+                in PostgreSQL, `postgresql://user@host/db?index=name`, where the index is written
+                whole: see `clew.remote`.
         """
         from clew.index.saving import save_contents
 
@@ -482,7 +484,7 @@ class Index(IndexContents):
         """Return the index that was saved in a folder; see `clew.store.load`.
 
         Args:
-            path: The folder.
+            path: The folder. An index in a database is opened by `clew.remote.RemoteIndex.open`.
             verify: "changed" checks all checksums, those of the vectors once after every write;
                 "full" checks them all; "size" checks of the vectors the size alone.
             generation: An earlier generation that is still there. None is the newest.

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
 from clew.algorithms.nearest.hnsw import HNSW
@@ -69,8 +70,22 @@ def save_contents(
         path: As in `clew.store.save`.
         attachments: Texts that are saved with it, by name.
     """
+    if is_remote(path):
+        remote = import_module("clew.remote")  # by its name: it stands above, and makes indexes
+        remote.save_remote(index, path)
+        return
     saved = save(saved_index(index, attachments), path)
     object.__setattr__(index, "saved_as", saved)  # no part of its value, as what a graph keeps
+
+
+def is_remote(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is the address of a database.
+
+    Example:
+        >>> is_remote("postgresql://host/db?index=handbook"), is_remote("handbook")
+        (True, False)
+    """
+    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
 
 
 def is_newest_saved(index: IndexContents) -> bool:
@@ -98,6 +113,11 @@ def load_contents(
         verify: As in `clew.store.load`.
         generation: As in `clew.store.load`.
     """
+    if is_remote(path):
+        raise ValueError(
+            "an index in a database is opened, not loaded: call clew.remote.RemoteIndex.open"
+            "(address), and its `load` for all of it in memory"
+        )
     check_names(keywords, option_names(IndexConfig), "an index")
     parts = {name: value for name, value in keywords.items() if value is not ...}
     saved = load(path, parts, verify=verify, generation=generation)

@@ -50,7 +50,9 @@ class Corpus:
     """What is known of a whole index by whoever asks it.
 
     Attributes:
+        number: That of the index in its database.
         version: That of the index.
+        nodes: How many nodes it has.
         embedder: What questions are embedded with.
         languages: Those of the passages, the most frequent first.
         passages: int32 [p], the numbers of all passages, ascending.
@@ -65,7 +67,9 @@ class Corpus:
         canonical: As in `clew.graph.Graph`.
     """
 
+    number: int
     version: int
+    nodes: int
     embedder: Embedder
     languages: tuple[str, ...]
     passages: Rows

@@ -21,7 +21,7 @@ from clew.remote.protocol import (
     Wanted,
 )
 from clew.remote.session import Session, Statement, Table
-from clew.remote.values import read_numbers, read_vectors, read_weights
+from clew.remote.values import read_lists, read_numbers, read_vectors, read_weights
 from clew.store.column_kinds import parse_metadata
 
 CONTENT_KINDS = ("passage", "sentence", "section", "document")
@@ -176,11 +176,13 @@ class PostgresStore:
         of_node, values = filter_of("n", where)
         of_fact, fact_values = filter_of_fact("n", where)
         chosen = (
-            "WITH chosen AS MATERIALIZED (SELECT n.number FROM clew_node n WHERE n.index = %s "
-            "AND (n.number = ANY(%s) OR n.number IN (SELECT unnest(m.above) FROM clew_node m "
-            f"WHERE m.index = %s AND m.number = ANY(%s))) AND {of_node}) "
+            "WITH chosen AS MATERIALIZED (SELECT n.number FROM (SELECT unnest(%s::int[]) AS number "
+            "UNION SELECT unnest(m.above) FROM clew_node m WHERE m.index = %s "
+            "AND m.number = ANY(%s)) w JOIN clew_node n "
+            f"ON n.index = %s AND n.number = w.number AND {of_node}) "
         )
-        bound = (self.index, numbers.tolist(), self.index, numbers.tolist(), *values)
+        some = numbers.tolist()
+        bound = (some, self.index, some, self.index, *values)
         columns = ", ".join(
             f"string_agg(int4send({name}), ''::bytea ORDER BY number)"
             for name in (*NODE_COLUMNS, *COUNTS)
@@ -245,11 +247,10 @@ class PostgresStore:
 
 
 def _lists(column: str) -> str:
-    """Return how a column of lists is read: their lengths, and all their numbers."""
+    """Return how a column of lists is read: their lengths, and the lists."""
     return (
         f"string_agg(int4send(cardinality({column})), ''::bytea ORDER BY number), "
-        f"string_agg((SELECT string_agg(int4send(u.v), ''::bytea ORDER BY u.p) "
-        f"FROM unnest({column}) WITH ORDINALITY u(v, p)), ''::bytea ORDER BY number)"
+        f"string_agg(array_send({column}), ''::bytea ORDER BY number)"
     )
 
 
@@ -379,7 +380,7 @@ class _Rows:
 def _read_from(lengths: bytes | None, sources: bytes | None, row_of: _Rows) -> Ragged:
     n_each = read_numbers(lengths)
     starts = np.concatenate([[0], np.cumsum(n_each)])
-    whole = Ragged(freeze(starts, np.int64), read_numbers(sources))
+    whole = Ragged(freeze(starts, np.int64), read_lists(sources, n_each))
     rows = row_of(whole.values)
     kept = rows >= 0
     left = np.bincount(whole.owners[kept], minlength=len(n_each))

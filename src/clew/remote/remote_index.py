@@ -178,7 +178,7 @@ class RemoteIndex:
 
         def ask() -> Context:
             with self._connections.reading() as session:
-                found = finish(self._find(session))
+                found = finish(self._known_or_found(session))
                 if found.nodes <= self._kept_whole:
                     whole = self._load(session, found)
                 else:
@@ -216,7 +216,7 @@ class RemoteIndex:
 
         async def ask() -> Context:
             async with self._connections.areading() as session:
-                found = await self._find(session)
+                found = await self._known_or_found(session)
                 if found.nodes > self._kept_whole:
                     pulled = await self._pull(session, question, vector, chosen)
                     return await asyncio.to_thread(self._answer, pulled)
@@ -250,9 +250,8 @@ class RemoteIndex:
                 zeros = corpus.embedder.allows_zero_vectors
                 names = ["the question"]
                 row = normalize_vectors([asked], names, corpus.dimension, zeros=zeros)[0]
-            found = await self._find(session)
             store = PostgresStore(
-                session, found.number, corpus.dimension, corpus.count, corpus.canonical
+                session, corpus.number, corpus.dimension, corpus.count, corpus.canonical
             )
             where: Any = options.where
             try:
@@ -260,7 +259,7 @@ class RemoteIndex:
             except StaleCorpusError:
                 self._corpus = None
                 continue
-            notes = {**pulled.notes, "round trips": session.round_trips, "version": found.version}
+            notes = {**pulled.notes, "round trips": session.round_trips, "version": pulled.version}
             step = Step(f"{self.bounds!r}", time.perf_counter() - began, notes)
             return corpus, pulled, question, asked, replace(options, where=None), step
 
@@ -272,6 +271,13 @@ class RemoteIndex:
         untrusted = bool(self._keywords.get("untrusted", False))
         context = answer(_asked(corpus, part.graph, untrusted), question, vector, options)
         return replace(context, trace=(step, *context.trace))
+
+    async def _known_or_found(self, session: Session) -> _Found:
+        """Return where the index is; a large one that is known says itself where it has changed."""
+        corpus = self._corpus
+        if corpus is not None and corpus.nodes > self._kept_whole:
+            return _Found(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
+        return await self._find(session)
 
     async def _find(self, session: Session) -> _Found:
         values = (self.address.tenant, self.address.name)
@@ -303,8 +309,10 @@ class RemoteIndex:
             )
         )
         dimension = found.dimension
-        self._corpus = Corpus(
+        self._corpus = corpus = Corpus(
+            number=found.number,
             version=found.version,
+            nodes=found.nodes,
             embedder=restore_embedder(record, self._keywords.get("embedder"), fitted),
             languages=reader.texts("languages"),
             passages=passages,
@@ -318,7 +326,7 @@ class RemoteIndex:
             count=config["count"],
             canonical=config["canonical"],
         )
-        return self._corpus
+        return corpus
 
     def load(self) -> Index:
         """Return the whole index as it is now, as `clew.Index.load` does of a folder."""

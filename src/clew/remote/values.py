@@ -12,8 +12,9 @@ from psycopg.adapt import AdaptersMap, Dumper
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-from clew.graph import Rows, Vectors, freeze
+from clew.graph import Rows, Vectors, expand_ranges, freeze
 
+ARRAY_HEAD, EMPTY_ARRAY = 5, 3  # words before the numbers of an array, and of one without any
 HEAD = 4  # bytes before the numbers of a vector: its width, and nothing
 
 
@@ -70,3 +71,21 @@ def read_vectors(data: bytes | None, has: NDArray[np.bool_], dimension: int) -> 
         rows = np.frombuffer(data, np.uint8).reshape(-1, HEAD + 4 * dimension)[:, HEAD:]
         vectors[has] = np.ascontiguousarray(rows).view(">f4")
     return freeze(vectors, np.float32)
+
+
+def read_lists(data: bytes | None, lengths: Rows) -> Rows:
+    """Return the numbers of lists that `array_send` wrote, one list behind the other.
+
+    An array is its number of dimensions, two words of its type, for each dimension two words, and
+    for each number a word of its size and one of its value. An empty one has no dimension.
+
+    Args:
+        data: The arrays, one behind the other.
+        lengths: int32 [n], how many numbers each has.
+    """
+    words = np.frombuffer(data or b"", ">i4")
+    sizes = np.where(lengths > 0, ARRAY_HEAD + 2 * lengths.astype(np.int64), EMPTY_ARRAY)
+    first = np.cumsum(sizes) - sizes + ARRAY_HEAD
+    places = expand_ranges(np.zeros(len(lengths), np.int64), lengths)
+    values = words[np.repeat(first, lengths) + 2 * places + 1]
+    return freeze(values.astype(np.int32), np.int32)
