@@ -27,6 +27,7 @@ from clew.store.column_kinds import parse_metadata
 CONTENT_KINDS = ("passage", "sentence", "section", "document")
 """Kinds of node that have metadata of their own; others stay with what they were read from."""
 
+SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 NODE_COLUMNS = ("number", "tokens", "document", "parent", "previous", "span_start", "span_end")
 COUNTS = ("mentions", "contents", "language")
 
@@ -89,7 +90,7 @@ class PostgresStore:
         if vector is not None and has_vector:
             for table, kind, k, ends in (
                 ("clew_node", "AND n.kind = 'passage'", passages, "0, 0, '{}'::int[]"),
-                ("clew_fact", "", facts, "n.subject, n.object, n.read_from"),
+                ("clew_fact", "", facts, f"n.subject, n.object, n.read_from[1:{SOURCES}]"),
             ):
                 of_fact = table == "clew_fact"
                 allowed, bound = filter_of_fact("n", where) if of_fact else (sql, values)
@@ -130,7 +131,11 @@ class PostgresStore:
         )
 
     async def expand(
-        self, numbers: Rows, per_node: int, where: Wanted | None = None
+        self,
+        numbers: Rows,
+        per_node: int,
+        without: Sequence[str] = (),
+        where: Wanted | None = None,
     ) -> Expansion:
         """Return the nodes that edges join with these; see `GraphStore`."""
         if not len(numbers):
@@ -140,7 +145,7 @@ class PostgresStore:
         halves = " UNION ALL ".join(
             "SELECT f.number AS start, e.* FROM frontier f CROSS JOIN LATERAL ("
             f"SELECT {other} AS number, weight FROM clew_edge WHERE index = %s "
-            f"AND {own} = f.number ORDER BY weight DESC, {other} LIMIT %s) e"
+            f"AND {own} = f.number AND kind <> ALL(%s) ORDER BY weight DESC, {other} LIMIT %s) e"
             for own, other in (("tail", "head"), ("head", "tail"))
         )
         statement = Statement(
@@ -156,7 +161,7 @@ class PostgresStore:
             "HAVING count(*) >= %s) c) FROM whole",
             (
                 *(self.index, numbers.tolist(), *near_values),
-                *(self.index, per_node, self.index, per_node),
+                *(self.index, list(without), per_node) * 2,
                 *(self.index, *far_values, per_node),
             ),
         )

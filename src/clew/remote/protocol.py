@@ -142,7 +142,11 @@ class GraphStore(Protocol):
         ...
 
     async def expand(
-        self, numbers: Rows, per_node: int, where: Wanted | None = None
+        self,
+        numbers: Rows,
+        per_node: int,
+        without: Sequence[str] = (),
+        where: Wanted | None = None,
     ) -> Expansion:
         """Return the nodes that edges join with these, in either direction.
 
@@ -150,6 +154,7 @@ class GraphStore(Protocol):
             numbers: The nodes.
             per_node: How many edges of one node are followed in each direction, the strongest
                 first.
+            without: Kinds of edge that are not followed.
             where: What may be read; None for everything.
         """
         ...

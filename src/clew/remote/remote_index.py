@@ -132,10 +132,14 @@ class RemoteIndex:
         parsed = Address.parse(address)
         chosen = {name: value for name, value in keywords.items() if value is not ...}
         index = cls(parsed, Connections(parsed.database), bounds or Bounds(), chosen, kept_whole)
-        with index._connections.reading() as session:
-            if not finish(check_schema(session)):
-                raise KeyError(_missing(parsed))
-            finish(index._find(session))
+        try:
+            with index._connections.reading() as session:
+                if not finish(check_schema(session)):
+                    raise KeyError(_missing(parsed))
+                finish(index._find(session))
+        except BaseException:
+            index.close()
+            raise
         return index
 
     def __repr__(self) -> str:
@@ -188,8 +192,7 @@ class RemoteIndex:
         with within(chosen.deadline):
             try:
                 return ask()
-            except DatabaseUnavailableError:
-                self._connections.forget_broken()
+            except DatabaseUnavailableError:  # perhaps a connection of before it was restarted
                 return ask()
 
     @documents_keywords(QueryOptions)
@@ -225,8 +228,7 @@ class RemoteIndex:
         with within(chosen.deadline):
             try:
                 return await ask()
-            except DatabaseUnavailableError:
-                await self._connections.aforget_broken()
+            except DatabaseUnavailableError:  # perhaps a connection of before it was restarted
                 return await ask()
 
     async def _pull(

@@ -126,7 +126,7 @@ def _differs(
     differs = np.fromiter((one != other for one, other in zip(then, now, strict=True)), np.bool_)
     if table != EDGES:
         one, other = (_vectors(table, graph) for graph in (before[0], after[0]))
-        differs |= VectorRows().differing(
+        differs |= VectorRows(np.float32, 2).differing(
             take_vectors(one, change.kept_before), take_vectors(other, change.kept_after)
         )
     return differs

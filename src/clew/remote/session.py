@@ -6,20 +6,19 @@ sense of a loop, so that `finish` runs such a coroutine to its end as a plain ca
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     import psycopg
-    from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 Result = TypeVar("Result")
 Table = list[tuple[Any, ...]]
 
-TIMEOUT = 10.0  # seconds that a question waits for a connection
-CONNECTIONS = 8  # at most, of one process with one loop
+TIMEOUT = 10  # seconds that a question waits for a connection
+CONNECTIONS = 8  # that wait for the next question
 SETTINGS = (  # HNSW finds no more than ef_search; a partial index needs the values at planning time
     "SET hnsw.ef_search = 200",
     "SET plan_cache_mode = force_custom_plan",
@@ -119,6 +118,9 @@ def finish(work: Coroutine[Any, Any, Result]) -> Result:
 class Connections:
     """The connections of one process to one database; they are made when they are needed.
 
+    One that has failed is closed, and those that wait are, too: the database has gone away. So a
+    failure is told at once, and the next question connects anew.
+
     Args:
         database: What the client connects to.
 
@@ -129,89 +131,88 @@ class Connections:
     def __init__(self, database: str) -> None:
         try:
             import psycopg
-            import psycopg_pool
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
                 "an index in PostgreSQL needs psycopg: install clew[postgres]", name=error.name
             ) from None
-        self._client, self._pools, self._database = psycopg, psycopg_pool, database
-        self._blocking: ConnectionPool[Any] | None = None
-        self._async: tuple[object, AsyncConnectionPool[Any]] | None = None
-
-    def _options(self, configure: Callable[..., Any]) -> dict[str, Any]:
-        return {
-            "conninfo": self._database,
-            "min_size": 0,
-            "max_size": CONNECTIONS,
-            "timeout": TIMEOUT,
-            "configure": configure,
-            "kwargs": {"connect_timeout": int(TIMEOUT)},
-            "open": False,
-            "reconnect_timeout": TIMEOUT / 2,
-        }
+        self._client, self._database = psycopg, database
+        self._idle: list[psycopg.Connection[Any]] = []  # lists are safe among threads
+        self._async_idle: dict[object, list[psycopg.AsyncConnection[Any]]] = {}
 
     @contextmanager
     def reading(self) -> Iterator[BlockingSession]:
         """Give a session that reads one moment of the database."""
-        with self._session() as session:
-            session.connection.isolation_level = self._client.IsolationLevel.REPEATABLE_READ
-            session.connection.read_only = True
+        with self._session(is_reading=True) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[BlockingSession]:
         """Give a session whose changes are made all at its end, or none of them."""
-        with self._session() as session:
-            session.connection.isolation_level = None
-            session.connection.read_only = None
+        with self._session(is_reading=False) as session:
             yield session
 
     @contextmanager
-    def _session(self) -> Iterator[BlockingSession]:
-        if self._blocking is None:
-            self._blocking = self._pools.ConnectionPool(**self._options(_configure))
-            self._blocking.open()
-        with self._failures(), self._blocking.connection() as connection:
-            yield BlockingSession(connection)
+    def _session(self, *, is_reading: bool) -> Iterator[BlockingSession]:
+        with self._failures():
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = self._client.connect(self._database, connect_timeout=TIMEOUT)
+                _configure(connection)
+            try:
+                level = self._client.IsolationLevel.REPEATABLE_READ
+                connection.isolation_level = level if is_reading else None
+                connection.read_only = is_reading
+                yield BlockingSession(connection)
+                connection.commit()
+            except self._client.OperationalError:
+                connection.close()
+                self.close()
+                raise
+            except BaseException:
+                connection.close()  # its transaction goes with it, whatever state it is in
+                raise
+            self._idle.append(connection)
+            while len(self._idle) > CONNECTIONS:
+                self._idle.pop().close()
 
     @asynccontextmanager
     async def areading(self) -> AsyncIterator[AsyncSession]:
         """Give a session that reads one moment of the database, in the event loop that runs."""
         import asyncio
 
-        loop = asyncio.get_running_loop()
-        if self._async is None or self._async[0] is not loop:
-            pool = self._pools.AsyncConnectionPool(**self._options(_aconfigure))
-            await pool.open()
-            self._async = loop, pool
+        idle = self._async_idle.setdefault(asyncio.get_running_loop(), [])
         with self._failures():
-            async with self._async[1].connection() as connection:
+            if idle:
+                connection = idle.pop()
+            else:
+                connect = self._client.AsyncConnection.connect
+                connection = await connect(self._database, connect_timeout=TIMEOUT)
+                await _aconfigure(connection)
+            try:
                 level = self._client.IsolationLevel.REPEATABLE_READ
                 await connection.set_isolation_level(level)
                 await connection.set_read_only(True)
                 yield AsyncSession(connection)
-
-    def forget_broken(self) -> None:
-        """Replace connections that the database has closed."""
-        if self._blocking is not None:
-            self._blocking.check()
-
-    async def aforget_broken(self) -> None:
-        """Replace connections of the event loop that the database has closed."""
-        if self._async is not None:
-            await self._async[1].check()
+                await connection.commit()
+            except BaseException:
+                await connection.close()
+                while idle:
+                    await idle.pop().close()
+                raise
+            idle.append(connection)
 
     def close(self) -> None:
-        """Close the connections; those of an event loop are closed by `aclose`."""
-        if self._blocking is not None:
-            self._blocking.close()
-            self._blocking = None
+        """Close the connections that wait; those of an event loop are closed by `aclose`."""
+        while self._idle:
+            self._idle.pop().close()
 
     async def aclose(self) -> None:
-        """Close all connections."""
-        if self._async is not None:
-            await self._async[1].close()
-            self._async = None
+        """Close the connections that wait, of this event loop and of none."""
+        import asyncio
+
+        for connection in self._async_idle.pop(asyncio.get_running_loop(), []):
+            await connection.close()
         self.close()
 
     @contextmanager

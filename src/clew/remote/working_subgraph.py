@@ -26,6 +26,8 @@ class Bounds:
         per_node: edges of a node that are followed in each direction, at least 1.
         nodes: nodes in all, at least 1; what contains them comes besides.
         hops: how often edges are followed, >= 0.
+        without: kinds of edge that are not followed. What contains a node comes anyway, and what is
+            similar to a passage that is near is mostly near itself.
     """
 
     passages: int = 100
@@ -33,6 +35,7 @@ class Bounds:
     per_node: int = 16
     nodes: int = 1000
     hops: int = 2
+    without: tuple[str, ...] = ("contains", "similar")
 
     def __post_init__(self) -> None:
         for name in ("passages", "facts", "per_node", "nodes"):
@@ -98,7 +101,7 @@ async def pull(
     for _ in range(bounds.hops):
         if not len(frontier) or len(pulled) >= bounds.nodes:
             break
-        expansion = await store.expand(frontier, bounds.per_node, where)
+        expansion = await store.expand(frontier, bounds.per_node, bounds.without, where)
         cut += expansion.cut
         is_new = ~np.isin(expansion.numbers, pulled)
         new, weights = expansion.numbers[is_new], expansion.weights[is_new]

@@ -1,0 +1,333 @@
+"""An index in PostgreSQL: the answers of the embedded one, and nothing of another's, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import psycopg
+import pytest
+
+import clew
+from clew import recipes
+from clew.deadline import DeadlineError, within
+from clew.remote import Bounds, DatabaseUnavailableError, RemoteIndex
+from clew.remote.postgres import PostgresStore
+from clew.remote.session import BlockingSession, finish
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
+PAGES += [ROOT / "src" / "clew" / f"{name}.py" for name in ("deadline", "types", "relevance")]
+NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
+QUESTIONS = (
+    "How are the ferries built?",
+    "Who calls the function that reads a file?",
+    "What happens when a deadline passes before there is an answer?",
+)
+
+
+@pytest.fixture(scope="module")
+def index():
+    """Real pages and programs, with names, symbols and facts about them."""
+    return clew.Index.from_documents(
+        PAGES,
+        extractor=clew.NamesAndSymbols(),
+        splitter=clew.Splitter(128),
+    )
+
+
+@pytest.fixture(scope="module")
+def address(server, index):
+    address = server.address()
+    index.save(address)
+    return address
+
+
+@pytest.fixture(scope="module")
+def pulled(address):
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_every_recipe_answers_over_a_pulled_graph_as_over_the_index(index, pulled, recipe):
+    for question in QUESTIONS:
+        wanted, found = (one.ask(question, recipe=recipe) for one in (index, pulled))
+        assert found.ids == wanted.ids
+        assert found.text == wanted.text
+        assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
+
+
+def test_a_question_is_bounded_and_says_what_was_cut(index, address):
+    with RemoteIndex.open(address, bounds=Bounds(3, 2, 2, 100), kept_whole=0) as opened:
+        opened.ask(QUESTIONS[0])  # reads what is known of the whole
+        found = opened.ask(QUESTIONS[0], recipe="bm25")
+    notes = found.trace[0].notes
+    assert notes["round trips"] <= 4
+    assert notes["nodes with edges that were cut"] > 0
+    assert notes["nodes"] < len(index.graph) / 2
+    assert found.ids[:3] == index.ask(QUESTIONS[0], recipe="bm25").ids[:3]
+
+
+def test_a_small_index_is_read_whole_and_answers_with_its_locations(index, address):
+    with RemoteIndex.open(address, kept_whole=10**6) as opened:
+        found, wanted = opened.ask(QUESTIONS[0]), index.ask(QUESTIONS[0])
+    assert [(item.id, item.score, item.location) for item in found] == [
+        (item.id, item.score, item.location) for item in wanted
+    ]
+
+
+async def test_it_is_asked_from_an_event_loop_without_a_thread_for_the_database(
+    pulled, index, monkeypatch
+):
+    async def refuse(self, *statements):
+        raise AssertionError("the loop was left")
+
+    monkeypatch.setattr(BlockingSession, "run", refuse)
+    contexts = await asyncio.gather(*(pulled.aask(question) for question in QUESTIONS))
+    assert [one.ids for one in contexts] == [index.ask(question).ids for question in QUESTIONS]
+    await pulled._connections.aclose()
+
+
+def test_what_is_written_is_what_the_index_would_be_and_writers_take_turns(server):
+    texts = [f"Ferry {i} sails to island {i % 7} with captain {i % 5}." for i in range(1100)]
+    documents = [clew.Document(f"d{i}", text) for i, text in enumerate(texts)]
+    facts = {f"d{i}": [(f"Ferry {i}", "sails to", f"Island {i % 7}")] for i in range(1100)}
+    index = clew.Index.from_documents(documents, facts=facts)
+    address = server.address()
+    index.save(address)
+    more = [clew.Document(f"new{i}", f"Tug {i} pulls ferry {i}.") for i in range(4)]
+    wanted = index.add(more).upsert([clew.Document("d3", "Ferry 3 was sold.")]).delete("d9")
+
+    def write(document):
+        with RemoteIndex.open(address) as writer:
+            writer.add([document])
+
+    threads = [threading.Thread(target=write, args=(one,)) for one in more]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+        opened.upsert([clew.Document("d3", "Ferry 3 was sold.")])
+        opened.delete("d9")
+        assert {one.id: one.text for one in opened.documents} == {
+            one.id: one.text for one in wanted.documents
+        }
+        whole = opened.load()
+        for recipe in ("dense", "bm25", "hipporag", "agrag"):
+            for question in ("Which tug pulls ferry 2?", "Was ferry 3 sold?", "Who sails to 5?"):
+                asked = opened.ask(question, recipe=recipe)
+                assert asked.ids == whole.ask(question, recipe=recipe).ids
+                assert asked.text == wanted.ask(question, recipe=recipe).text or recipe != "bm25"
+        version = opened.ask("ferry").trace[0].notes["version"]
+    assert version == 1 + len(more) + 2
+    with psycopg.connect(server.database) as connection:
+        assert _rows_in_tables(connection, address) == (
+            len(wanted.graph),
+            len(wanted.graph.facts),
+            len(wanted.graph.edges),
+        )
+
+
+def _rows_in_tables(connection, address):
+    name = address.partition("&index=")[2].partition("&")[0]
+    own = "WHERE index = (SELECT id FROM clew_index WHERE name = %s AND tenant = '')"
+    tables = ("clew_node", "clew_fact", "clew_edge")
+    return tuple(
+        connection.execute(f"SELECT count(*) FROM {table} {own}", (name,)).fetchone()[0]
+        for table in tables
+    )
+
+
+def _mixed(owners):
+    """A graph of passages of two owners, in which half of the edges lead to the other's."""
+    random = np.random.default_rng(5)
+    texts = [f"Passage {i} on the red ferry {i % 9}." for i in range(len(owners))]
+    tails, heads = random.integers(0, len(owners), (2, 6 * len(owners)))
+    keep = tails != heads
+    edges = clew.graph.Edges.of("fact", tails[keep], heads[keep], 0.5)
+    own = [{"owner": owner} for owner in owners]
+    graph = clew.Graph.of(
+        texts, ids=[f"{o}{i}" for i, o in enumerate(owners)], metadata=tuple(own), edges=edges
+    )
+    return clew.Index.from_graph(graph)
+
+
+def test_nothing_of_the_other_is_pulled_where_half_of_the_edges_lead_there(server):
+    index = _mixed(["a", "b"] * 150)
+    edges = index.graph.edges
+    crossing = np.mean((edges.tails % 2) != (edges.heads % 2))
+    assert 0.4 < crossing < 0.6
+    address = server.address()
+    index.save(address)
+    with RemoteIndex.open(address, bounds=Bounds(20, 5, 50, 10**4, 3), kept_whole=0) as opened:
+        for recipe in recipes.names():
+            found = opened.ask("the red ferry 3", recipe=recipe, where={"owner": ["a"]}, min_relevance=0)
+            assert found.ids
+            assert all(id.startswith("a") for id in found.ids)
+        with opened._connections.reading() as session:
+            corpus = opened._corpus
+            store = PostgresStore(session, corpus.number, corpus.dimension, corpus.count)
+            every = finish(store.nodes(corpus.passages))
+            by_number = dict(zip(every.numbers.tolist(), every.graph.ids, strict=True))
+            both = finish(store.expand(corpus.passages[:50], 50))
+            own = finish(store.expand(corpus.passages[:50], 50, where={"owner": "a"}))
+            nodes = finish(store.nodes(corpus.passages, where={"owner": "a"}))
+            vector = np.asarray(index.graph.vectors[0])
+            seeds = finish(store.seeds(vector, [], 300, 5, {"owner": "a"}))
+            assert not len(finish(store.nodes(corpus.passages, where={"owner": "nobody"})).numbers)
+        with pytest.raises(TypeError, match="no function"):
+            opened.ask("ferry", where=lambda metadata: True)
+    assert any(by_number[n].startswith("b") for n in both.numbers.tolist())
+    for numbers in (own.numbers, nodes.numbers, seeds.passages.numbers):
+        assert len(numbers)
+        assert {by_number[n][0] for n in numbers.tolist()} == {"a"}
+
+
+def test_an_edge_to_a_node_of_another_tenants_index_leads_nowhere(server):
+    name = f"shared{uuid.uuid4().hex}"
+    mine, theirs = (server.address(name, tenant=tenant) for tenant in ("mine", "theirs"))
+    _mixed(["m"] * 200).save(mine)
+    _mixed(["t"] * 200).save(theirs)
+    with psycopg.connect(server.database) as connection:
+        ids = [
+            connection.execute(
+                "SELECT id FROM clew_index WHERE tenant = %s AND name = %s", (tenant, name)
+            ).fetchone()[0]
+            for tenant in ("mine", "theirs")
+        ]
+        changed = connection.execute(
+            "UPDATE clew_edge SET head = (SELECT max(number) FROM clew_node WHERE index = %s) "
+            "- number %% 100 WHERE index = %s AND number %% 2 = 0",
+            (ids[1], ids[0]),
+        ).rowcount
+        assert changed > 300
+    for address, letter in ((mine, "m"), (theirs, "t")):
+        with RemoteIndex.open(address, bounds=Bounds(50, 5, 50, 10**4, 3), kept_whole=0) as opened:
+            found = opened.ask("the red ferry 3", recipe="lightweight", min_relevance=0)
+            assert found.ids
+            assert {id[0] for id in found.ids} == {letter}
+    with pytest.raises(KeyError, match="nobody"):
+        RemoteIndex.open(server.address(name, tenant="nobody"))
+
+
+HOSTILE = (
+    "'; DROP TABLE clew_node; --",
+    "' OR 1=1 --",
+    '"}) DETACH DELETE n //',
+    "$$; DELETE FROM clew_index; $$",
+    "%s %(x)s {0} \\' \x00 \ud800",
+)
+
+
+def test_nothing_that_is_written_or_asked_is_executed(server):
+    plain = server.address()
+    clew.Index.from_documents(["A canary sings."]).save(plain)
+    for number, text in enumerate(HOSTILE):
+        facts = {text: [(text + "a", text, text + "b")]}
+        value = text.replace("\x00", "").replace("\ud800", "")
+        documents = [clew.Document(text, f"The sea {text}", {value: value}), "An island."]
+        index = clew.Index.from_documents(documents, facts=facts)
+        quoted = quote(f"{value}{number}", safe="")
+        address = server.address(quoted, tenant=quoted)
+        index.save(address)
+        with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+            for where in (None, {value: value}):
+                found = opened.ask(f"sea {value}", where=where, min_relevance=0)
+                assert text in found.ids
+            assert opened.ask("sea", where={value: "' OR 1=1 --x"}, min_relevance=0).ids == []
+            opened.add([clew.Document(f"{text}2", "The sea again.")])
+            assert len(opened.documents) == 3
+            opened.delete(text)
+            assert opened.load().graph.has(f"{text}2")
+    with RemoteIndex.open(plain) as opened:
+        assert len(opened.ask("canary", min_relevance=0).ids) == 1
+
+
+def test_a_killed_server_is_one_clear_error_and_then_it_works_and_nothing_is_lost(server, index):
+    address = server.address()
+    index.save(address)
+    opened = RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0)
+    wanted = opened.ask(QUESTIONS[0]).ids
+    opened.add([clew.Document("late", "The late ferry sails at midnight.")])
+    server.kill()
+    try:
+        with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+            opened.ask(QUESTIONS[0])
+        with pytest.raises(DatabaseUnavailableError):
+            opened.add(["Never written."])
+    finally:
+        server.start()
+    assert opened.ask("When does the late ferry sail?", recipe="bm25").ids[0] == "late"
+    assert len(opened.documents) == len(index) + 1
+    assert set(wanted) & set(opened.ask(QUESTIONS[0]).ids)
+    opened.close()
+
+
+def test_eight_askers_beside_a_writer_see_whole_versions_alone(server):
+    address = server.address()
+    clew.Index.from_documents([clew.Document("n0", "The tide is 0, the tide is 0.")]).save(address)
+    stop, failures, answers = threading.Event(), [], []
+
+    def ask():
+        with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+            while not stop.is_set():
+                try:
+                    found = opened.ask("tide", recipe="bm25", min_relevance=0)
+                    n = found.trace[0].notes["version"]
+                    answers.append(n)
+                    if len(found.ids) != n:  # version n has n documents
+                        failures.append((n, found.ids))
+                except Exception as error:
+                    failures.append(error)
+                    return
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    with RemoteIndex.open(address) as writer:
+        for i in range(1, 6):
+            writer.add([clew.Document(f"n{i}", f"The tide is {i}, the tide is {i}.")])
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+    assert not failures
+    assert len(set(answers)) > 1
+
+
+def test_tables_of_another_version_are_refused_and_a_deadline_holds(server, address):
+    with psycopg.connect(server.database, autocommit=True) as connection:
+        connection.execute("UPDATE clew_schema SET version = 99")
+        try:
+            with pytest.raises(ValueError, match="version 99.*upgrade clew"):
+                RemoteIndex.open(address)
+        finally:
+            connection.execute("UPDATE clew_schema SET version = 1")
+    with RemoteIndex.open(address, kept_whole=0) as opened:
+        opened.ask(QUESTIONS[0])
+        with opened._connections.reading() as session, within(1e-9), pytest.raises(DeadlineError):
+            corpus = opened._corpus
+            store = PostgresStore(session, corpus.number, corpus.dimension, corpus.count)
+            finish(store.expand(corpus.passages, 5))
+
+
+def test_without_numbers_nothing_is_asked(address):
+    class Silent:
+        round_trips = 0
+
+        async def run(self, *statements):
+            raise AssertionError("asked")
+
+    store = PostgresStore(Silent(), 1, 4, len)
+    nothing = np.zeros(0, np.int32)
+    assert not len(finish(store.expand(nothing, 5)).numbers)
+    assert not len(finish(store.nodes(nothing)).numbers)
+    with pytest.raises(ValueError, match="not finite"):
+        finish(store.seeds(np.float32([np.nan]), [], 1, 1))
+    with pytest.raises(ValueError, match=r"RemoteIndex\.open"):
+        clew.Index.load(address)
