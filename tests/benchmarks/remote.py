@@ -24,7 +24,7 @@ import numpy as np
 import clew
 from clew import recipes
 from clew.remote import RemoteIndex
-from clew.remote.session import Statement, finish
+from clew.remote.session import BoundStatement, finish
 
 NATIVE = (
     "SELECT number, id, text, vector_send(vector) FROM clew_node "
@@ -52,7 +52,11 @@ def compare(index, remote, questions, recipe):
         "recipe": recipe,
         "same ids in the same order": f"{same}/{len(questions)}",
         "overlap": round(statistics.mean(shared), 3),
-        **{f"{name} ms": round(1e3 * statistics.median(times[name]), 1) for name in times if name != "trips"},
+        **{
+            f"{name} ms": round(1e3 * statistics.median(times[name]), 1)
+            for name in times
+            if name != "trips"
+        },
         "round trips": max(times["trips"]),
     }
 
@@ -62,13 +66,15 @@ def native_ms(remote, n_nodes, repeats=20):
     times = []
     with remote._connections.reading() as session:
         number = remote._corpus.number
-        every = finish(session.run(Statement("SELECT number FROM clew_node WHERE index = %s", (number,))))
+        every = finish(
+            session.run(BoundStatement("SELECT number FROM clew_node WHERE index = %s", (number,)))
+        )
         numbers = np.array([row[0] for row in every[0]])
         random = np.random.default_rng(0)
         for _ in range(repeats):
             some = random.choice(numbers, min(n_nodes, len(numbers)), replace=False).tolist()
             began = time.perf_counter()
-            finish(session.run(Statement(NATIVE, (number, some))))
+            finish(session.run(BoundStatement(NATIVE, (number, some))))
             times.append(time.perf_counter() - began)
     return 1e3 * statistics.median(times)
 
@@ -86,11 +92,15 @@ def main():
     if chosen.write:
         began, own = time.perf_counter(), time.process_time()
         index.save(chosen.address)
-        print(f"written in {time.perf_counter() - began:.1f} s, {time.process_time() - own:.1f} s of them here")
+        print(
+            f"written in {time.perf_counter() - began:.1f} s, {time.process_time() - own:.1f} s of them here"
+        )
     questions = json.loads(chosen.questions.read_text("utf-8"))["questions"][: chosen.n]
     with RemoteIndex.open(chosen.address) as remote:
         n_nodes = remote.ask(questions[0]).trace[0].notes["nodes"]
-        for recipe in filter(None, chosen.recipes.split(",")) if chosen.recipes else recipes.names():
+        for recipe in (
+            filter(None, chosen.recipes.split(",")) if chosen.recipes else recipes.names()
+        ):
             print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
         print(f"native: {native_ms(remote, n_nodes):.1f} ms for {n_nodes} nodes")
 

@@ -43,8 +43,11 @@ class Server:
 
     def start(self):
         (Path(self.folder) / "postmaster.pid").unlink(missing_ok=True)
-        pgserver.pg_ctl(["-w", "-l", f"{self.folder}/log", "-o", f"-h '' -k {self.folder}", "start"],
-                        pgdata=self.folder, user=self.server.system_user)
+        pgserver.pg_ctl(
+            ["-w", "-l", f"{self.folder}/log", "-o", f"-h '' -k {self.folder}", "start"],
+            pgdata=self.folder,
+            user=self.server.system_user,
+        )
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from clew.remote.protocol import (
     PulledNodes,
     Wanted,
 )
-from clew.remote.session import Session, Statement, Table
+from clew.remote.session import BoundStatement, Session, Table
 from clew.remote.values import read_lists, read_numbers, read_vectors, read_weights
 from clew.store.column_kinds import parse_metadata
 
@@ -81,7 +81,7 @@ class PostgresStore:
         sql, values = filter_of("n", where)
         statements = [
             self._version(),
-            Statement(
+            BoundStatement(
                 "SELECT stem, passages, counts FROM clew_posting "
                 "WHERE index = %s AND stem = ANY(%s)",
                 (self.index, list(stems)),
@@ -99,7 +99,7 @@ class PostgresStore:
                     exact = "" if where is None else " + 0"
                     column = f"(n.vector::vector({self.dimension}))"
                     statements.append(
-                        Statement(
+                        BoundStatement(
                             f"SELECT n.number, {ends} FROM {table} n WHERE n.index = %s "
                             f"AND n.vector IS NOT NULL {kind} AND {allowed} "
                             f"ORDER BY ({column} <#> %s::vector({self.dimension})){exact} LIMIT %s",
@@ -108,7 +108,7 @@ class PostgresStore:
                     )
         if where is not None:
             statements.append(
-                Statement(
+                BoundStatement(
                     "SELECT string_agg(int4send(n.number), ''::bytea ORDER BY n.number) "
                     f"FROM clew_node n WHERE n.index = %s AND n.kind = 'passage' AND {sql}",
                     (self.index, *values),
@@ -148,7 +148,7 @@ class PostgresStore:
             f"AND {own} = f.number AND kind <> ALL(%s) ORDER BY weight DESC, {other} LIMIT %s) e"
             for own, other in (("tail", "head"), ("head", "tail"))
         )
-        statement = Statement(
+        statement = BoundStatement(
             "WITH frontier AS MATERIALIZED (SELECT t.number FROM clew_node t "
             f"WHERE t.index = %s AND t.number = ANY(%s) AND {near}), "
             f"followed AS MATERIALIZED ({halves}), "
@@ -172,9 +172,7 @@ class PostgresStore:
             cut,
         )
 
-    async def nodes(
-        self, numbers: Rows, where: Wanted | None = None
-    ) -> PulledNodes:
+    async def nodes(self, numbers: Rows, where: Wanted | None = None) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them."""
         if not len(numbers):
             return _pulled([], [(None,) * 9], [(None,) * 8], self)
@@ -193,7 +191,7 @@ class PostgresStore:
             for name in (*NODE_COLUMNS, *COUNTS)
         )
         statements = (
-            Statement(
+            BoundStatement(
                 f"{chosen} SELECT {columns}, array_agg(id ORDER BY number), "
                 "array_agg(kind ORDER BY number), array_agg(text ORDER BY number), "
                 "array_agg(generated ORDER BY number), array_agg(metadata::text ORDER BY number), "
@@ -206,7 +204,7 @@ class PostgresStore:
                 "FROM clew_node n WHERE n.index = %s AND n.number IN (SELECT number FROM chosen)",
                 (*bound, self.index, self.index),
             ),
-            Statement(
+            BoundStatement(
                 f"{chosen} SELECT string_agg(int4send(number), ''::bytea ORDER BY number), "
                 "string_agg(int4send(subject), ''::bytea ORDER BY number), "
                 "string_agg(int4send(object), ''::bytea ORDER BY number), "
@@ -218,7 +216,7 @@ class PostgresStore:
                 f"AND n.object IN (SELECT number FROM chosen) AND {of_fact}",
                 (*bound, self.index, *fact_values),
             ),
-            Statement(
+            BoundStatement(
                 f"{chosen} SELECT string_agg(int4send(tail), ''::bytea ORDER BY number), "
                 "string_agg(int4send(head), ''::bytea ORDER BY number), "
                 "string_agg(int4send(fact), ''::bytea ORDER BY number), "
@@ -232,8 +230,8 @@ class PostgresStore:
         nodes, facts_found, edges = await self._run(*statements)
         return _pulled(nodes[0], facts_found, edges, self)
 
-    def _version(self) -> Statement:
-        return Statement("SELECT version FROM clew_index WHERE id = %s", (self.index,))
+    def _version(self) -> BoundStatement:
+        return BoundStatement("SELECT version FROM clew_index WHERE id = %s", (self.index,))
 
     def _read_version(self, rows: Table) -> int:
         if not rows:
@@ -241,13 +239,13 @@ class PostgresStore:
         version: int = rows[0][0]
         return version
 
-    async def _run(self, *statements: Statement) -> list[Table]:
+    async def _run(self, *statements: BoundStatement) -> list[Table]:
         left = current().remaining()
         if left <= 0:
             raise DeadlineError("the deadline of the question passed before the database answered")
         if math.isinf(left):
             return await self.session.run(*statements)
-        limit = Statement(f"SET LOCAL statement_timeout = {max(1, round(left * 1000))}")
+        limit = BoundStatement(f"SET LOCAL statement_timeout = {max(1, round(left * 1000))}")
         return (await self.session.run(limit, *statements))[1:]
 
 
@@ -302,6 +300,8 @@ def filter_of_fact(alias: str, where: Wanted | None) -> tuple[str, tuple[object,
 def _matches(alias: str, where: Wanted) -> tuple[str, tuple[object, ...]]:
     parts, values = list[str](), list[object]()
     for key, value in where.items():
+        if str(key).startswith("$"):  # the store has these in a form of its own
+            raise ValueError(f"a database cannot keep to metadata keys that begin with $: {key!r}")
         some = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
         parts.append(
             f"COALESCE((SELECT bool_or(%s::jsonb @> e.v) FROM (SELECT ({alias}.metadata -> "
@@ -389,7 +389,9 @@ def _read_from(lengths: bytes | None, sources: bytes | None, row_of: _Rows) -> R
     rows = row_of(whole.values)
     kept = rows >= 0
     left = np.bincount(whole.owners[kept], minlength=len(n_each))
-    return Ragged(freeze(np.concatenate([[0], np.cumsum(left)]), np.int64), freeze(rows[kept], np.int32))
+    return Ragged(
+        freeze(np.concatenate([[0], np.cumsum(left)]), np.int64), freeze(rows[kept], np.int32)
+    )
 
 
 def _facts(row: Sequence[Any], row_of: _Rows, dimension: int) -> tuple[Facts, Rows]:

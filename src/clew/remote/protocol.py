@@ -159,9 +159,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def nodes(
-        self, numbers: Rows, where: Wanted | None = None
-    ) -> PulledNodes:
+    async def nodes(self, numbers: Rows, where: Wanted | None = None) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them.
 
         Args:

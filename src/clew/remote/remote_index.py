@@ -35,10 +35,10 @@ from clew.remote.postgres import PostgresStore
 from clew.remote.schema import check_schema, make_schema
 from clew.remote.session import (
     BlockingSession,
+    BoundStatement,
     Connections,
     DatabaseUnavailableError,
     Session,
-    Statement,
     finish,
 )
 from clew.remote.values import read_vectors
@@ -64,7 +64,7 @@ class _Asked(IndexContents):
     of_code: bool = False
 
     @property
-    def is_of_code(self) -> bool:  # type: ignore[override]  # the whole index knows it
+    def is_of_code(self) -> bool:  # the whole index knows it
         return self.of_code
 
 
@@ -283,7 +283,7 @@ class RemoteIndex:
 
     async def _find(self, session: Session) -> _Found:
         values = (self.address.tenant, self.address.name)
-        [rows] = await session.run(Statement(FIND, values))
+        [rows] = await session.run(BoundStatement(FIND, values))
         if not rows:
             raise KeyError(_missing(self.address))
         return _Found(*rows[0])
@@ -303,7 +303,7 @@ class RemoteIndex:
         places = np.linspace(0, len(passages) - 1, min(len(passages), MAX_SAMPLE)).round()
         sample = passages[places.astype(np.int64)]
         [[[has, vectors]]] = await session.run(
-            Statement(
+            BoundStatement(
                 "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
                 "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
                 "FROM clew_node WHERE index = %s AND number = ANY(%s)",
@@ -374,9 +374,7 @@ class RemoteIndex:
         """
         self._change(lambda index: index.upsert(documents, facts=facts))
 
-    def delete(
-        self, ids: str | Iterable[str] | None = None, *, where: Where | None = None
-    ) -> None:
+    def delete(self, ids: str | Iterable[str] | None = None, *, where: Where | None = None) -> None:
         """Delete documents; see `clew.Index.delete`.
 
         Args:
@@ -389,7 +387,7 @@ class RemoteIndex:
         with self._lock:
             try:
                 with self._connections.writing() as session:
-                    finish(session.run(Statement(FIND + " FOR UPDATE", _values(self.address))))
+                    finish(session.run(BoundStatement(FIND + " FOR UPDATE", _values(self.address))))
                     found = finish(self._find(session))
                     before = self._load(session, found)
                     after = change(before)
@@ -445,26 +443,27 @@ def save_remote(index: IndexContents, address: str | os.PathLike[str]) -> None:
         with connections.writing() as session:
             finish(make_schema(session))
         connections.close()  # a connection that was made before the extension has no vectors
-        with tempfile.TemporaryDirectory(prefix="clew-") as folder, connections.writing() as session:
+        with (
+            tempfile.TemporaryDirectory(prefix="clew-") as folder,
+            connections.writing() as session,
+        ):
             save_contents(replace(index, saved_as=None), folder)
             finish(
                 session.run(
-                    Statement(
+                    BoundStatement(
                         "INSERT INTO clew_index (tenant, name, version, dimension, nodes) "
                         "VALUES (%s, %s, 0, 0, 0) ON CONFLICT (tenant, name) DO NOTHING",
                         _values(parsed),
                     )
                 )
             )
-            [rows] = finish(session.run(Statement(FIND + " FOR UPDATE", _values(parsed))))
+            [rows] = finish(session.run(BoundStatement(FIND + " FOR UPDATE", _values(parsed))))
             finish(write_index(session, rows[0][0], index, None, Path(folder)))
     finally:
         connections.close()
 
 
-def _write(
-    session: BlockingSession, number: int, after: Index, before: Index, root: Path
-) -> None:
+def _write(session: BlockingSession, number: int, after: Index, before: Index, root: Path) -> None:
     after.save(root)
     finish(write_index(session, number, after, before.graph, root))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ BLOCK = 512  # vectors that are made at once
 
 
 @dataclass(frozen=True, eq=False)
-class Numbering:
+class RowNumbers:
     """The numbers of the rows of a graph.
 
     Attributes:
@@ -68,7 +69,7 @@ class TableChange:
 
 
 def next_numbering(
-    before: Graph, numbers: Numbering, after: Graph
+    before: Graph, after: Graph
 ) -> tuple[dict[str, RowChange], dict[str, int]] | None:
     """Return how the rows change, and how many new numbers each table needs.
 
@@ -83,8 +84,8 @@ def next_numbering(
 
 
 def numbering_after(
-    changes: dict[str, RowChange], numbers: Numbering, new: dict[str, Rows]
-) -> Numbering:
+    changes: dict[str, RowChange], numbers: RowNumbers, new: dict[str, Rows]
+) -> RowNumbers:
     """Return the numbers of the rows after a change, of which the new ones have got theirs."""
     found = {}
     for table, change in changes.items():
@@ -92,14 +93,14 @@ def numbering_after(
         rows[change.kept_after] = numbers.of(table)[change.kept_before]
         rows[change.new] = new[table]
         found[table] = freeze(rows, np.int32)
-    return Numbering(found[NODES], found[FACTS], found[EDGES])
+    return RowNumbers(found[NODES], found[FACTS], found[EDGES])
 
 
 def changed_rows(
     before: Graph,
-    old: Numbering,
+    old: RowNumbers,
     after: Graph,
-    new: Numbering,
+    new: RowNumbers,
     changes: dict[str, RowChange],
 ) -> dict[str, TableChange]:
     """Return what a write does to each table."""
@@ -116,7 +117,7 @@ def changed_rows(
 
 
 def _differs(
-    table: str, before: tuple[Graph, Numbering], after: tuple[Graph, Numbering], change: RowChange
+    table: str, before: tuple[Graph, RowNumbers], after: tuple[Graph, RowNumbers], change: RowChange
 ) -> NDArray[np.bool_]:
     """Return which of the rows that are kept have other values: bool [kept]."""
     if not len(change.kept_after):
@@ -137,7 +138,7 @@ def _vectors(table: str, graph: Graph) -> AnyVectors:
 
 
 def rows_of(
-    table: str, index: int, graph: Graph, numbers: Numbering, rows: NDArray[np.int64]
+    table: str, index: int, graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     """Yield rows of a table as they are written.
 
@@ -164,11 +165,13 @@ def _each_vector(vectors: AnyVectors, rows: NDArray[np.int64]) -> Iterator[objec
         has = block.any(axis=1)
         if not np.isfinite(block).all():
             raise ValueError("a vector of the index is not finite")
-        yield from (vector if there else None for vector, there in zip(block, has, strict=True))
+        yield from (
+            vector if there else None for vector, there in zip(block, has.tolist(), strict=True)
+        )
 
 
 def plain_rows(
-    table: str, graph: Graph, numbers: Numbering, rows: NDArray[np.int64]
+    table: str, graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     """Yield rows of a table without their vectors."""
     make = {NODES: _node_rows, FACTS: _fact_rows, EDGES: _edge_rows}[table]
@@ -176,7 +179,7 @@ def plain_rows(
 
 
 def _node_rows(
-    graph: Graph, numbers: Numbering, rows: NDArray[np.int64]
+    graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     own, some = numbers.nodes, rows.tolist()
     texts: dict[int, str] = {}
@@ -219,7 +222,7 @@ def _above(graph: Graph, row: int) -> list[int]:
 
 
 def _fact_rows(
-    graph: Graph, numbers: Numbering, rows: NDArray[np.int64]
+    graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     facts = graph.facts
     return zip(
@@ -234,7 +237,7 @@ def _fact_rows(
 
 
 def _edge_rows(
-    graph: Graph, numbers: Numbering, rows: NDArray[np.int64]
+    graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     edges = graph.edges
     names = edges.kinds.names
@@ -253,7 +256,7 @@ def _edge_rows(
 def _numbers_of(numbers: Rows, rows: Rows) -> list[int]:
     """Return the numbers of rows; -1 stays."""
     if not len(numbers):
-        return rows.tolist()
+        return [-1] * len(rows)
     found: list[int] = np.where(rows >= 0, numbers[rows], -1).tolist()
     return found
 
@@ -262,10 +265,10 @@ def _lists_of(numbers: Rows, lists: Ragged, rows: NDArray[np.int64]) -> Iterator
     taken = lists.take(rows)
     values = numbers[taken.values].tolist() if len(taken.values) else []
     starts = taken.starts.tolist()
-    return (values[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True))
+    return (values[a:b] for a, b in pairwise(starts))
 
 
-def postings_of(graph: Graph, numbers: Numbering) -> dict[bytes, tuple[bytes, bytes]]:
+def postings_of(graph: Graph, numbers: RowNumbers) -> dict[bytes, tuple[bytes, bytes]]:
     """Return the passages with each stem, and how often each has it, by the key of the stem."""
     words = graph.part(InvertedIndexPart())
     starts, texts, counts = words.postings.arrays(len(words.stems))

@@ -7,7 +7,7 @@ node of one. Texts of documents are bytes, since a text of PostgreSQL cannot hol
 
 from __future__ import annotations
 
-from clew.remote.session import Session, Statement
+from clew.remote.session import BoundStatement, Session
 
 SCHEMA = 1
 """The version of the tables that this version of clew reads and writes."""
@@ -49,8 +49,8 @@ ALTER TABLE clew_posting ALTER COLUMN passages SET STORAGE EXTERNAL;
 ALTER TABLE clew_posting ALTER COLUMN counts SET STORAGE EXTERNAL;
 """
 
-HAS_SCHEMA = Statement("SELECT to_regclass('clew_schema') IS NOT NULL")
-LOCK_SCHEMA = Statement("SELECT pg_advisory_xact_lock(7160361)")
+HAS_SCHEMA = BoundStatement("SELECT to_regclass('clew_schema') IS NOT NULL")
+LOCK_SCHEMA = BoundStatement("SELECT pg_advisory_xact_lock(7160361)")
 
 
 async def check_schema(session: Session) -> bool:
@@ -62,7 +62,7 @@ async def check_schema(session: Session) -> bool:
     [[[there]]] = await session.run(HAS_SCHEMA)
     if not there:
         return False
-    [rows] = await session.run(Statement("SELECT version FROM clew_schema"))
+    [rows] = await session.run(BoundStatement("SELECT version FROM clew_schema"))
     found = rows[0][0] if rows else None
     if found != SCHEMA:
         advice = (
@@ -86,5 +86,5 @@ async def make_schema(session: Session) -> None:
         return
     for part in TABLES.split(";\n"):
         if part.strip():
-            await session.run(Statement(part))
-    await session.run(Statement("INSERT INTO clew_schema VALUES (%s)", (SCHEMA,)))
+            await session.run(BoundStatement(part))
+    await session.run(BoundStatement("INSERT INTO clew_schema VALUES (%s)", (SCHEMA,)))

@@ -1,4 +1,4 @@
-"""A connection to PostgreSQL that is asked several things in one round trip, with or without a loop.
+"""A connection to PostgreSQL that is asked several things in one round trip, in a loop or not.
 
 The coroutines of a database wait only in `Session.run`. A `BlockingSession` never waits in the
 sense of a loop, so that `finish` runs such a coroutine to its end as a plain call.
@@ -6,10 +6,10 @@ sense of a loop, so that `finish` runs such a coroutine to its end as a plain ca
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, LiteralString, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
     import psycopg
@@ -31,7 +31,7 @@ class DatabaseUnavailableError(ConnectionError):
 
 
 @dataclass(frozen=True)
-class Statement:
+class BoundStatement:
     """A statement with its values.
 
     Attributes:
@@ -48,7 +48,7 @@ class Session(Protocol):
 
     round_trips: int
 
-    async def run(self, *statements: Statement) -> list[Table]:
+    async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
         ...
 
@@ -64,7 +64,7 @@ class BlockingSession:
         self.connection = connection
         self.round_trips = 0
 
-    async def run(self, *statements: Statement) -> list[Table]:
+    async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
         self.round_trips += 1
         if len(statements) == 1:
@@ -86,21 +86,19 @@ class AsyncSession:
         self.connection = connection
         self.round_trips = 0
 
-    async def run(self, *statements: Statement) -> list[Table]:
+    async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
         self.round_trips += 1
         cursors = []
         async with self.connection.pipeline():
             for one in statements:
-                sql = cast("LiteralString", one.sql)
-                cursors.append(
-                    await self.connection.execute(sql, one.values or None, binary=True)
-                )
+                sql = cast("Any", one.sql)
+                cursors.append(await self.connection.execute(sql, one.values or None, binary=True))
         return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
 
-def _execute(connection: psycopg.Connection[Any], one: Statement) -> psycopg.Cursor[Any]:
-    return connection.execute(cast("LiteralString", one.sql), one.values or None, binary=True)
+def _execute(connection: psycopg.Connection[Any], one: BoundStatement) -> psycopg.Cursor[Any]:
+    return connection.execute(cast("Any", one.sql), one.values or None, binary=True)
 
 
 def finish(work: Coroutine[Any, Any, Result]) -> Result:
@@ -233,7 +231,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
     from clew.remote.values import register
 
     for setting in SETTINGS:
-        connection.execute(cast("LiteralString", setting))
+        connection.execute(cast("Any", setting))
     found = connection.execute("SELECT oid FROM pg_type WHERE typname = 'vector'").fetchone()
     register(connection.adapters, found[0] if found else 0)
     connection.commit()
@@ -243,7 +241,7 @@ async def _aconfigure(connection: psycopg.AsyncConnection[Any]) -> None:
     from clew.remote.values import register
 
     for setting in SETTINGS:
-        await connection.execute(cast("LiteralString", setting))
+        await connection.execute(cast("Any", setting))
     cursor = await connection.execute("SELECT oid FROM pg_type WHERE typname = 'vector'")
     found = await cursor.fetchone()
     register(connection.adapters, found[0] if found else 0)

@@ -121,7 +121,7 @@ async def pull(
 
 
 def _by_words(corpus: Corpus, words: InvertedIndex, k: int, allowed: Rows | None) -> Rows:
-    """Return the passages with the question's words: the best by BM25, and by how many they have."""
+    """Return the best passages by BM25, and those with most of the question's words."""
     if not words.stems or not len(corpus.passages):
         return freeze([], np.int32)
     numbers = list(words.stems.values())

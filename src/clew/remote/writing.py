@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, LiteralString, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from clew.remote.corpus import corpus_arrays
 from clew.remote.rows import (
     TABLES,
     TYPES,
-    Numbering,
+    RowNumbers,
     TableChange,
     changed_rows,
     every_row,
@@ -31,7 +31,7 @@ from clew.remote.rows import (
     postings_of,
     rows_of,
 )
-from clew.remote.session import BlockingSession, Statement
+from clew.remote.session import BlockingSession, BoundStatement
 from clew.remote.values import read_numbers
 from clew.seed.languages import LanguagesPart
 from clew.store.config_record import describe_config, describe_embedder
@@ -70,13 +70,11 @@ async def write_index(
     change = None
     if before is not None:
         old = await _numbering(session, number)
-        change = next_numbering(before, old, index.graph)
+        change = next_numbering(before, index.graph)
     if before is None or change is None:
         numbers = await _write_whole(session, number, index.graph)
     else:
-        new = {
-            table: await _new_numbers(session, count) for table, count in change[1].items()
-        }
+        new = {table: await _new_numbers(session, count) for table, count in change[1].items()}
         numbers = numbering_after(change[0], old, new)
         changes = changed_rows(before, old, index.graph, numbers, change[0])
         for table, one in changes.items():
@@ -89,24 +87,24 @@ async def write_index(
     arrays = {table: numbers.of(table) for table in TABLES}
     await _write_file(session, number, NUMBERING, pack(arrays))
     await session.run(
-        Statement(
+        BoundStatement(
             "UPDATE clew_index SET version = version + 1, dimension = %s, nodes = %s WHERE id = %s",
             (index.graph.vectors.shape[1], len(index.graph), number),
         )
     )
 
 
-async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> Numbering:
+async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> RowNumbers:
     await session.run(
-        *(Statement(f"DROP INDEX IF EXISTS {name.format(number)}") for name in HNSW),
+        *(BoundStatement(f"DROP INDEX IF EXISTS {name.format(number)}") for name in HNSW),
         *(
-            Statement(f"DELETE FROM {table} WHERE index = %s", (number,))
+            BoundStatement(f"DELETE FROM {table} WHERE index = %s", (number,))
             for table in (*TABLES.values(), "clew_posting")
         ),
     )
     rows = {table: every_row(table, graph) for table in TABLES}
     new = {table: await _new_numbers(session, len(some)) for table, some in rows.items()}
-    numbers = Numbering(new[NODES], new[FACTS], new[EDGES])
+    numbers = RowNumbers(new[NODES], new[FACTS], new[EDGES])
     for table, some in rows.items():
         _copy(session, number, table, graph, numbers, some)
     await _write_postings(session, number, {}, postings_of(graph, numbers))
@@ -116,15 +114,15 @@ async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> N
         if count >= APPROXIMATE_FROM and width:
             sql = f"CREATE INDEX {name} ON {definition}".format(number, width)
             await session.run(
-                Statement("SET LOCAL maintenance_work_mem = '1GB'"), Statement(sql)
+                BoundStatement("SET LOCAL maintenance_work_mem = '1GB'"), BoundStatement(sql)
             )
-    await session.run(*(Statement(f"ANALYZE {table}") for table in TABLES.values()))
+    await session.run(*(BoundStatement(f"ANALYZE {table}") for table in TABLES.values()))
     return numbers
 
 
 async def _new_numbers(session: BlockingSession, count: int) -> NDArray[np.int32]:
     [[[data]]] = await session.run(
-        Statement(
+        BoundStatement(
             "SELECT string_agg(int4send(n::int), ''::bytea ORDER BY n) FROM "
             "(SELECT nextval('clew_number') AS n FROM generate_series(1, %s)) s",
             (count,),
@@ -133,27 +131,27 @@ async def _new_numbers(session: BlockingSession, count: int) -> NDArray[np.int32
     return read_numbers(data)
 
 
-async def _write_rows(  # noqa: PLR0913 - a table of an index, and how it changes
+async def _write_rows(
     session: BlockingSession,
     number: int,
     table: str,
     graph: Graph,
-    numbers: Numbering,
+    numbers: RowNumbers,
     change: TableChange,
 ) -> None:
     if change.gone:
         sql = f"DELETE FROM {TABLES[table]} WHERE index = %s AND number = ANY(%s)"
-        await session.run(Statement(sql, (number, change.gone)))
+        await session.run(BoundStatement(sql, (number, change.gone)))
     if len(change.written):
         _copy(session, number, table, graph, numbers, change.written)
 
 
-def _copy(  # noqa: PLR0913 - rows of a table of an index
+def _copy(
     session: BlockingSession,
     number: int,
     table: str,
     graph: Graph,
-    numbers: Numbering,
+    numbers: RowNumbers,
     rows: NDArray[np.int64],
 ) -> None:
     sql = f"COPY {TABLES[table]} FROM STDIN (FORMAT BINARY)"
@@ -165,7 +163,7 @@ def _copy_rows(
 ) -> None:
     with (
         session.connection.cursor() as cursor,
-        cursor.copy(cast("LiteralString", sql)) as copy,
+        cursor.copy(cast("Any", sql)) as copy,
     ):
         copy.set_types(list(types))
         for row in rows:
@@ -182,14 +180,14 @@ async def _write_postings(
     gone = [key for key in before if before[key] != after.get(key)]
     if gone:
         sql = "DELETE FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
-        await session.run(Statement(sql, (number, gone)))
+        await session.run(BoundStatement(sql, (number, gone)))
     if changed:
         sql = "COPY clew_posting FROM STDIN (FORMAT BINARY)"
         rows = ((number, key, *after[key]) for key in changed)
         _copy_rows(session, sql, ("int4", "bytea", "bytea", "bytea"), rows)
 
 
-def _for_questions(index: IndexContents, numbers: Numbering) -> Arrays:
+def _for_questions(index: IndexContents, numbers: RowNumbers) -> Arrays:
     """Return what those who ask know of the whole index."""
     record = saved_index(index)
     settings: dict[str, Any] = {
@@ -208,10 +206,10 @@ def _for_questions(index: IndexContents, numbers: Numbering) -> Arrays:
     return writer.done()
 
 
-async def _numbering(session: BlockingSession, number: int) -> Numbering:
+async def _numbering(session: BlockingSession, number: int) -> RowNumbers:
     arrays = unpack(np.frombuffer(await read_file(session, number, NUMBERING), np.uint8))
     rows = [freeze(arrays[table], np.int32) for table in (NODES, FACTS, EDGES)]
-    return Numbering(*rows)
+    return RowNumbers(*rows)
 
 
 async def _write_files(session: BlockingSession, number: int, root: Path) -> None:
@@ -220,11 +218,11 @@ async def _write_files(session: BlockingSession, number: int, root: Path) -> Non
     name = manifest.file.name
     paths = {entry.path for entry in manifest.entries.values()}
     [rows] = await session.run(
-        Statement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
+        BoundStatement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
     )
     there = {path for (path,) in rows} - {FOR_QUESTIONS, NUMBERING}
     await session.run(
-        Statement(
+        BoundStatement(
             "DELETE FROM clew_file WHERE index = %s AND path = ANY(%s)",
             (number, sorted((there - paths) | {name})),
         )
@@ -237,7 +235,7 @@ async def _write_file(
     session: BlockingSession, number: int, path: str, data: NDArray[np.uint8]
 ) -> None:
     await session.run(
-        Statement("DELETE FROM clew_file WHERE index = %s AND path = %s", (number, path))
+        BoundStatement("DELETE FROM clew_file WHERE index = %s AND path = %s", (number, path))
     )
     blocks = range(0, max(1, len(data)), BLOCK_BYTES)
     rows = (
@@ -251,7 +249,7 @@ async def _write_file(
 async def read_file(session: Any, number: int, path: str) -> bytes:  # noqa: ANN401 - either session
     """Return the bytes of a file of an index."""
     [rows] = await session.run(
-        Statement(
+        BoundStatement(
             "SELECT data FROM clew_file WHERE index = %s AND path = %s ORDER BY block",
             (number, path),
         )
@@ -262,7 +260,7 @@ async def read_file(session: Any, number: int, path: str) -> bytes:  # noqa: ANN
 async def read_folder(session: BlockingSession, number: int, root: Path) -> None:
     """Make a folder hold the files of the saved index in the database, and no others."""
     [rows] = await session.run(
-        Statement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
+        BoundStatement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
     )
     paths = {path for (path,) in rows} - {FOR_QUESTIONS, NUMBERING}
     for file in [file for file in root.rglob("*") if file.is_file()]:
