@@ -162,11 +162,11 @@ def _each_vector(vectors: AnyVectors, rows: NDArray[np.int64]) -> Iterator[objec
     """Yield the vector of each row; None for none."""
     for start in range(0, len(rows), BLOCK):
         block = np.asarray(take_vectors(vectors, rows[start : start + BLOCK]))
-        has = block.any(axis=1)
+        has: list[bool] = np.any(block, axis=1).tolist()
         if not np.isfinite(block).all():
             raise ValueError("a vector of the index is not finite")
         yield from (
-            vector if there else None for vector, there in zip(block, has.tolist(), strict=True)
+            vector if there else None for vector, there in zip(block, has, strict=True)
         )
 
 
