@@ -165,9 +165,7 @@ def _each_vector(vectors: AnyVectors, rows: NDArray[np.int64]) -> Iterator[objec
         has: list[bool] = np.any(block, axis=1).tolist()
         if not np.isfinite(block).all():
             raise ValueError("a vector of the index is not finite")
-        yield from (
-            vector if there else None for vector, there in zip(block, has, strict=True)
-        )
+        yield from (vector if there else None for vector, there in zip(block, has, strict=True))
 
 
 def plain_rows(
