@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
-pgserver = pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
-
 NAMES = itertools.count()
 
 
@@ -21,6 +18,9 @@ class Server:
     """A server that is started, killed, and started again."""
 
     def __init__(self, folder):
+        import pgserver
+
+        self._control = pgserver.pg_ctl
         self.folder, self.server = folder, pgserver.get_server(folder, cleanup_mode="delete")
 
     def address(self, name=None, **others):
@@ -43,7 +43,7 @@ class Server:
 
     def start(self):
         (Path(self.folder) / "postmaster.pid").unlink(missing_ok=True)
-        pgserver.pg_ctl(
+        self._control(
             ["-w", "-l", f"{self.folder}/log", "-o", f"-h '' -k {self.folder}", "start"],
             pgdata=self.folder,
             user=self.server.system_user,

@@ -9,8 +9,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
-import psycopg
 import pytest
+
+psycopg = pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
+pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
 
 import clew
 from clew import recipes

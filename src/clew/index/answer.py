@@ -241,6 +241,25 @@ def embed_in_time(index: IndexContents, question: str) -> ArrayLike | None:
         return None
 
 
+async def aembed_in_time(index: IndexContents, question: str) -> ArrayLike | None:
+    """Return what `embed_in_time` returns; the event loop runs on.
+
+    The embedder's own async call is awaited, where it has one.
+    """
+    import asyncio  # it loads slowly, and is there already where a coroutine runs
+
+    embed = index.embedder.aembed_question
+    if embed is None:
+        return await asyncio.to_thread(embed_in_time, index, question)
+    left = current().remaining()
+    embedding = asyncio.ensure_future(embed(canonical_text(index.graph, question)))
+    try:
+        await asyncio.wait([embedding], timeout=None if math.isinf(left) else left)
+        return embedding.result() if embedding.done() else None
+    finally:
+        embedding.cancel()  # which does nothing where it is done
+
+
 def finish_before_error(work: Callable[[], Result], before: str) -> Result:
     """Return what a function returns before the deadline.
 

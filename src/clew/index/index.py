@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
-from clew.deadline import current, within
+from clew.deadline import within
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedder import EmbedderSource
 from clew.graph import Edges, Graph, canonical_text
-from clew.index.answer import answer, embed_in_time, filter_in_time
+from clew.index.answer import aembed_in_time, answer, embed_in_time, filter_in_time
 from clew.index.build import (
     build_graph,
     collect_facts,
@@ -231,7 +230,7 @@ class Index(IndexContents):
         with within(chosen.deadline):
             inside = await asyncio.to_thread(filter_in_time, self, chosen.where)
             if vector is None or inside.embedder is not self.embedder:
-                vector = await inside._aembed_in_time(question)
+                vector = await aembed_in_time(inside, question)
             return await asyncio.to_thread(answer, inside, question, vector, chosen)
 
     @documents_keywords(QueryOptions)
@@ -270,20 +269,6 @@ class Index(IndexContents):
             return await asyncio.to_thread(self.embed_question, question)
         vector: ArrayLike = await embed(canonical_text(self.graph, question))
         return vector
-
-    async def _aembed_in_time(self, question: str) -> ArrayLike | None:
-        """Return the question's vector; None if the deadline passes before."""
-        import asyncio
-
-        if self.embedder.aembed_question is None:
-            return await asyncio.to_thread(embed_in_time, self, question)
-        left = current().remaining()
-        embedding = asyncio.ensure_future(self.aembed_question(question))
-        try:
-            await asyncio.wait([embedding], timeout=None if math.isinf(left) else left)
-            return embedding.result() if embedding.done() else None
-        finally:
-            embedding.cancel()  # which does nothing where it is done
 
     def filtered(self, where: Where | None) -> Self:
         """Return the index of what a filter allows, equal to one built of that alone.

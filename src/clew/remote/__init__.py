@@ -6,7 +6,8 @@ it. Nothing of this room is loaded by `import clew`; the client comes with `clew
 
 from clew.remote.address import Address, is_address
 from clew.remote.protocol import Capabilities, GraphStore
-from clew.remote.remote_index import RemoteIndex, save_remote
+from clew.remote.remote_index import RemoteIndex
+from clew.remote.saving import save_remote
 from clew.remote.session import DatabaseUnavailableError
 from clew.remote.working_subgraph import Bounds
 

@@ -63,6 +63,7 @@ class Corpus:
         dimension: d.
         is_of_code: Whether most documents are source code.
         has_reports: Whether there are reports.
+        untrusted: Whether strangers wrote the documents, as in `clew.index.IndexConfig`.
         count: The tokenizer.
         canonical: As in `clew.graph.Graph`.
     """
@@ -80,6 +81,7 @@ class Corpus:
     dimension: int
     is_of_code: bool
     has_reports: bool
+    untrusted: bool
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, Vectors, freeze
+from clew.graph import Rows, Vectors, freeze
+from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.protocol import (
     Capabilities,
     Expansion,
@@ -20,12 +20,9 @@ from clew.remote.protocol import (
     PulledNodes,
     Wanted,
 )
+from clew.remote.pulled_rows import graph_of_rows
 from clew.remote.session import BoundStatement, Session, Table
-from clew.remote.values import read_lists, read_numbers, read_vectors, read_weights
-from clew.store.column_kinds import parse_metadata
-
-CONTENT_KINDS = ("passage", "sentence", "section", "document")
-"""Kinds of node that have metadata of their own; others stay with what they were read from."""
+from clew.remote.values import read_numbers
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 NODE_COLUMNS = ("number", "tokens", "document", "parent", "previous", "span_start", "span_end")
@@ -175,7 +172,7 @@ class PostgresStore:
     async def nodes(self, numbers: Rows, where: Wanted | None = None) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them."""
         if not len(numbers):
-            return _pulled([], [(None,) * 9], [(None,) * 8], self)
+            return self._graph_of_rows([], [], [])
         of_node, values = filter_of("n", where)
         of_fact, fact_values = filter_of_fact("n", where)
         chosen = (
@@ -228,7 +225,12 @@ class PostgresStore:
             ),
         )
         nodes, facts_found, edges = await self._run(*statements)
-        return _pulled(nodes[0], facts_found, edges, self)
+        return self._graph_of_rows(nodes[0], facts_found[0], edges[0])
+
+    def _graph_of_rows(
+        self, node: Sequence[Any], fact: Sequence[Any], edge: Sequence[Any]
+    ) -> PulledNodes:
+        return graph_of_rows(node, fact, edge, self.dimension, self.count, self.canonical)
 
     def _version(self) -> BoundStatement:
         return BoundStatement("SELECT version FROM clew_index WHERE id = %s", (self.index,))
@@ -257,62 +259,6 @@ def _lists(column: str) -> str:
     )
 
 
-def filter_of(alias: str, where: Wanted | None) -> tuple[str, tuple[object, ...]]:
-    """Return the condition that a node is allowed, and the values that are bound in it.
-
-    Args:
-        alias: What the statement calls the node; a name of clew's own.
-        where: The wanted values.
-
-    Raises:
-        TypeError: It is no mapping, such as a function, which a database cannot call.
-    """
-    if where is None:
-        return "TRUE", ()
-    if not isinstance(where, Mapping):
-        raise TypeError(
-            "a database keeps to a mapping of wanted metadata values, and to no function; "
-            f"got a {type(where).__name__}"
-        )
-    own, values = _matches(alias, where)
-    source, source_values = _matches("p", where)
-    kinds = ", ".join(f"'{kind}'" for kind in CONTENT_KINDS)
-    return (
-        f"CASE WHEN {alias}.kind IN ({kinds}) THEN {own} ELSE EXISTS (SELECT 1 FROM clew_node p "
-        f"WHERE p.index = {alias}.index AND p.number = ANY({alias}.read_from) AND {source}) END",
-        (*values, *source_values),
-    )
-
-
-def filter_of_fact(alias: str, where: Wanted | None) -> tuple[str, tuple[object, ...]]:
-    """Return the condition that a fact was read from an allowed passage, and its values."""
-    if where is None:
-        return "TRUE", ()
-    filter_of(alias, where)  # refuses what is no mapping
-    source, values = _matches("p", where)
-    return (
-        f"EXISTS (SELECT 1 FROM clew_node p WHERE p.index = {alias}.index "
-        f"AND p.number = ANY({alias}.read_from) AND {source})",
-        values,
-    )
-
-
-def _matches(alias: str, where: Wanted) -> tuple[str, tuple[object, ...]]:
-    parts, values = list[str](), list[object]()
-    for key, value in where.items():
-        if str(key).startswith("$"):  # the store has these in a form of its own
-            raise ValueError(f"a database cannot keep to metadata keys that begin with $: {key!r}")
-        some = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
-        parts.append(
-            f"COALESCE((SELECT bool_or(%s::jsonb @> e.v) FROM (SELECT ({alias}.metadata -> "
-            "%s)::jsonb AS v UNION ALL SELECT jsonb_array_elements(CASE WHEN "
-            f"json_typeof({alias}.metadata -> %s) = 'array' "
-            f"THEN ({alias}.metadata -> %s)::jsonb ELSE '[]' END)) e), FALSE)"
-        )
-        values += [json.dumps(some), str(key), str(key), str(key)]
-    return " AND ".join(parts) or "TRUE", tuple(values)
-
-
 def _near(best: Table, worst: Table) -> Near:
     rows = [*best, *worst]
     ends = {n for _, *two, read_from in best for n in (*two, *read_from)} - {0}
@@ -321,111 +267,3 @@ def _near(best: Table, worst: Table) -> Near:
         freeze(list(dict.fromkeys(row[0] for row in rows)), np.int32),
         freeze(sorted(ends), np.int32),
     )
-
-
-def _pulled(
-    node: Sequence[Any], fact_rows: Table, edge_rows: Table, store: PostgresStore
-) -> PulledNodes:
-    """Return the graph of what was read, in which numbers have become rows."""
-    if not node or node[0] is None:
-        empty = Graph.of([], vectors=np.zeros((0, store.dimension)), count=store.count)
-        none = np.zeros(0, np.int64)
-        return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
-    numbers, tokens, documents, parents, previous, starts, ends, mentions, contents, language = map(
-        read_numbers, node[:10]
-    )
-    ids, kinds, texts, generated, metadata, has, vectors, lengths, sources, n_links, links = node[
-        10:
-    ]
-    row_of = _Rows(numbers)
-    parsed = {text: parse_metadata(text) for text in set(metadata)}
-    facts, fact_numbers = _facts(fact_rows[0], row_of, store.dimension)
-    graph = Graph(
-        ids=tuple(map(_text, ids)),
-        kinds=Labels.of(kinds),
-        texts=tuple(map(_text, texts)),
-        vectors=read_vectors(vectors, np.array(has, np.bool_), store.dimension),
-        tokens=tokens,
-        documents=row_of(documents),
-        parents=row_of(parents),
-        previous=row_of(previous),
-        spans=freeze(np.stack([starts, ends], axis=1), np.int32),
-        references=_links(n_links, links or []),
-        read_from=_read_from(lengths, sources, row_of),
-        generated=freeze(generated, np.bool_),
-        metadata=tuple(parsed[text] for text in metadata),
-        originals=(None,) * len(ids),
-        facts=facts,
-        edges=_edges(edge_rows[0], row_of, _Rows(fact_numbers)),
-        count=store.count,
-        canonical=store.canonical,
-    )
-    return PulledNodes(
-        numbers,
-        graph,
-        mentions.astype(np.int64),
-        contents.astype(np.int64),
-        language.astype(np.int8),
-    )
-
-
-class _Rows:
-    """The row of each number; -1 for a number that is not there."""
-
-    def __init__(self, numbers: Rows) -> None:
-        self._numbers = numbers
-
-    def __call__(self, numbers: Rows) -> Rows:
-        if not len(self._numbers):
-            return freeze(np.full(len(numbers), -1), np.int32)
-        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        return freeze(np.where(self._numbers[places] == numbers, places, -1), np.int32)
-
-
-def _read_from(lengths: bytes | None, sources: bytes | None, row_of: _Rows) -> Ragged:
-    n_each = read_numbers(lengths)
-    starts = np.concatenate([[0], np.cumsum(n_each)])
-    whole = Ragged(freeze(starts, np.int64), read_lists(sources, n_each))
-    rows = row_of(whole.values)
-    kept = rows >= 0
-    left = np.bincount(whole.owners[kept], minlength=len(n_each))
-    return Ragged(
-        freeze(np.concatenate([[0], np.cumsum(left)]), np.int64), freeze(rows[kept], np.int32)
-    )
-
-
-def _facts(row: Sequence[Any], row_of: _Rows, dimension: int) -> tuple[Facts, Rows]:
-    numbers, subjects, objects, texts, relations, has, vectors, lengths, sources = row
-    numbers = read_numbers(numbers)
-    return Facts(
-        tuple(map(_text, texts or ())),
-        read_vectors(vectors, np.array(has or [], np.bool_), dimension),
-        row_of(read_numbers(subjects)),
-        row_of(read_numbers(objects)),
-        Labels.of(list(map(_text, relations or ()))),
-        _read_from(lengths, sources, row_of),
-    ), numbers
-
-
-def _edges(row: Sequence[Any], row_of: _Rows, fact_row_of: _Rows) -> Edges:
-    tails, heads, facts, weights, kinds, lengths, sources = row
-    read = read_numbers(facts)
-    edges = Edges(
-        row_of(read_numbers(tails)),
-        row_of(read_numbers(heads)),
-        Labels.of(kinds or []),
-        read_weights(weights),
-        fact_row_of(read),
-        _read_from(lengths, sources, row_of),
-    )
-    # An edge that states a fact goes with the fact.
-    return edges.take(np.flatnonzero((read < 0) | (edges.facts >= 0)))
-
-
-def _links(counts: Sequence[int], links: Sequence[bytes]) -> tuple[tuple[str, ...], ...]:
-    texts = iter(map(_text, links))
-    return tuple(tuple(next(texts) for _ in range(count)) for count in counts)
-
-
-def _text(data: bytes) -> str:
-    return bytes(data).decode("utf-8", "surrogatepass")
