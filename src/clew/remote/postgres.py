@@ -26,6 +26,10 @@ from clew.remote.values import read_numbers
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 NODE_COLUMNS = ("number", "tokens", "document", "parent", "previous", "span_start", "span_end")
+BETWEEN = (  # lists that are joined are hashed; those of ANY are searched from end to end
+    "JOIN unnest(%s::int[]) one(row) ON one.row = n.{} "
+    "JOIN unnest(%s::int[]) other(row) ON other.row = n.{}"
+)
 COUNTS = ("mentions", "contents", "language")
 
 
@@ -147,7 +151,7 @@ class PostgresStore:
         )
         statement = BoundStatement(
             "WITH frontier AS MATERIALIZED (SELECT t.number FROM clew_node t "
-            f"WHERE t.index = %s AND t.number = ANY(%s) AND {near}), "
+            f"WHERE t.index = %s AND t.number = ANY(%s::int[]) AND {near}), "
             f"followed AS MATERIALIZED ({halves}), "
             "found AS (SELECT n.number, f.weight FROM followed f "
             f"JOIN clew_node n ON n.index = %s AND n.number = f.number AND {far}), "
@@ -169,59 +173,54 @@ class PostgresStore:
             cut,
         )
 
-    async def nodes(self, numbers: Rows, where: Wanted | None = None) -> PulledNodes:
+    async def nodes(
+        self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
+    ) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them."""
         if not len(numbers):
             return self._graph_of_rows([], [], [])
         of_node, values = filter_of("n", where)
         of_fact, fact_values = filter_of_fact("n", where)
-        chosen = (
-            "WITH chosen AS MATERIALIZED (SELECT n.number FROM (SELECT unnest(%s::int[]) AS number "
-            "UNION SELECT unnest(m.above) FROM clew_node m WHERE m.index = %s "
-            "AND m.number = ANY(%s)) w JOIN clew_node n "
-            f"ON n.index = %s AND n.number = w.number AND {of_node}) "
-        )
         some = numbers.tolist()
-        bound = (some, self.index, some, self.index, *values)
-        columns = ", ".join(
-            f"string_agg(int4send({name}), ''::bytea ORDER BY number)"
-            for name in (*NODE_COLUMNS, *COUNTS)
+        [[[found]]] = await self._run(
+            BoundStatement(
+                f"SELECT {_sent('n.number', 'n.number')} FROM (SELECT unnest(%s::int[]) AS number "
+                "UNION SELECT unnest(m.above) FROM clew_node m WHERE m.index = %s "
+                "AND m.number = ANY(%s::int[])) w JOIN clew_node n "
+                f"ON n.index = %s AND n.number = w.number AND {of_node}",
+                (some, self.index, some, self.index, *values),
+            )
         )
+        chosen = read_numbers(found).tolist()
+        of_facts = (
+            "vector"
+            if fact_vectors is None
+            else "CASE WHEN number = ANY(%s::int[]) THEN vector END"
+        )
+        wanted = () if fact_vectors is None else (fact_vectors.tolist(),) * 2
         statements = (
             BoundStatement(
-                f"{chosen} SELECT {columns}, array_agg(id ORDER BY number), "
-                "array_agg(kind ORDER BY number), array_agg(text ORDER BY number), "
-                "array_agg(generated ORDER BY number), array_agg(metadata::text ORDER BY number), "
-                "array_agg(vector IS NOT NULL ORDER BY number), "
-                "string_agg(vector_send(vector), ''::bytea ORDER BY number), "
-                f"{_lists('read_from')}, array_agg(cardinality(links) ORDER BY number), "
-                "(SELECT array_agg(l.link ORDER BY m.number, l.place) FROM chosen JOIN clew_node m "
-                "ON m.index = %s AND m.number = chosen.number CROSS JOIN LATERAL "
-                "unnest(m.links) WITH ORDINALITY l(link, place)) "
-                "FROM clew_node n WHERE n.index = %s AND n.number IN (SELECT number FROM chosen)",
-                (*bound, self.index, self.index),
+                f"SELECT {', '.join(map(_sent, (*NODE_COLUMNS, *COUNTS)))}, "
+                f"{', '.join(map(_listed, ('id', 'kind', 'text', 'generated', 'metadata::text')))}, "
+                f"{_vectors('vector')}, {_lists('read_from')}, "
+                f"{_listed('cardinality(links)')}, "
+                "array_agg(array_send(links) ORDER BY number) FILTER (WHERE cardinality(links) > 0) "
+                "FROM clew_node n WHERE n.index = %s AND n.number = ANY(%s::int[])",
+                (self.index, chosen),
             ),
             BoundStatement(
-                f"{chosen} SELECT string_agg(int4send(number), ''::bytea ORDER BY number), "
-                "string_agg(int4send(subject), ''::bytea ORDER BY number), "
-                "string_agg(int4send(object), ''::bytea ORDER BY number), "
-                "array_agg(text ORDER BY number), array_agg(relation ORDER BY number), "
-                "array_agg(vector IS NOT NULL ORDER BY number), "
-                "string_agg(vector_send(vector), ''::bytea ORDER BY number), "
-                f"{_lists('read_from')} FROM clew_fact n WHERE n.index = %s "
-                "AND n.subject IN (SELECT number FROM chosen) "
-                f"AND n.object IN (SELECT number FROM chosen) AND {of_fact}",
-                (*bound, self.index, *fact_values),
+                f"SELECT {', '.join(map(_sent, ('number', 'subject', 'object')))}, "
+                f"{_listed('text')}, {_listed('relation')}, {_vectors(of_facts)}, "
+                f"{_lists('read_from')} FROM clew_fact n {BETWEEN.format('subject', 'object')} "
+                f"WHERE n.index = %s AND {of_fact}",
+                (*wanted, chosen, chosen, self.index, *fact_values),
             ),
             BoundStatement(
-                f"{chosen} SELECT string_agg(int4send(tail), ''::bytea ORDER BY number), "
-                "string_agg(int4send(head), ''::bytea ORDER BY number), "
-                "string_agg(int4send(fact), ''::bytea ORDER BY number), "
+                f"SELECT {', '.join(map(_sent, ('tail', 'head', 'fact')))}, "
                 "string_agg(float4send(weight), ''::bytea ORDER BY number), "
-                f"array_agg(kind ORDER BY number), {_lists('read_from')} FROM clew_edge n "
-                "WHERE n.index = %s AND n.tail IN (SELECT number FROM chosen) "
-                "AND n.head IN (SELECT number FROM chosen)",
-                (*bound, self.index),
+                f"{_listed('kind')}, {_lists('read_from')} FROM clew_edge n "
+                f"{BETWEEN.format('tail', 'head')} WHERE n.index = %s",
+                (chosen, chosen, self.index),
             ),
         )
         nodes, facts_found, edges = await self._run(*statements)
@@ -251,12 +250,26 @@ class PostgresStore:
         return (await self.session.run(limit, *statements))[1:]
 
 
+def _sent(column: str, order: str = "number") -> str:
+    """Return how a column of numbers is read: one run of bytes."""
+    return f"string_agg(int4send({column}), ''::bytea ORDER BY {order})"
+
+
+def _listed(column: str) -> str:
+    """Return how a column of any values is read."""
+    return f"array_agg({column} ORDER BY number)"
+
+
 def _lists(column: str) -> str:
     """Return how a column of lists is read: their lengths, and the lists."""
-    return (
-        f"string_agg(int4send(cardinality({column})), ''::bytea ORDER BY number), "
-        f"string_agg(array_send({column}), ''::bytea ORDER BY number)"
-    )
+    sent = f"string_agg(array_send({column}), ''::bytea ORDER BY number)"
+    return f"{_sent(f'cardinality({column})')}, {sent}"
+
+
+def _vectors(column: str) -> str:
+    """Return how a column of vectors is read: which are there, and these."""
+    sent = f"string_agg(vector_send({column}), ''::bytea ORDER BY number)"
+    return f"{_listed(f'{column} IS NOT NULL')}, {sent}"
 
 
 def _near(best: Table, worst: Table) -> Near:

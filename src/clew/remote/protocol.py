@@ -159,11 +159,15 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def nodes(self, numbers: Rows, where: Wanted | None = None) -> PulledNodes:
+    async def nodes(
+        self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
+    ) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them.
 
         Args:
             numbers: The nodes.
+            fact_vectors: The facts whose vectors are read, int32; None for all. The others, which
+                the question is far from, have rows of zeros.
             where: What may be read; None for everything.
         """
         ...

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, freeze
 from clew.remote.protocol import PulledNodes
-from clew.remote.values import read_lists, read_numbers, read_vectors, read_weights
+from clew.remote.values import ARRAY_HEAD, read_lists, read_numbers, read_vectors, read_weights
 from clew.store.column_kinds import parse_metadata
 
 
@@ -126,9 +126,19 @@ def _edges(row: Sequence[Any], row_of: _Rows, fact_row_of: _Rows) -> Edges:
     return edges.take(np.flatnonzero((read < 0) | (edges.facts >= 0)))
 
 
-def _links(counts: Sequence[int], links: Sequence[bytes]) -> tuple[tuple[str, ...], ...]:
-    texts = iter(map(_text, links))
-    return tuple(tuple(next(texts) for _ in range(count)) for count in counts)
+def _links(counts: Sequence[int], sent: Sequence[bytes]) -> tuple[tuple[str, ...], ...]:
+    """Return the links of each node; `array_send` wrote those of the nodes that have some."""
+    some = iter(sent)
+    return tuple(tuple(_texts_of(next(some))) if count else () for count in counts)
+
+
+def _texts_of(array: bytes) -> Iterator[str]:
+    """Yield the texts of an array: behind its head, each is a word of its size and its bytes."""
+    place = 4 * ARRAY_HEAD
+    while place < len(array):
+        start = place + 4
+        place = start + int.from_bytes(array[place:start], "big")
+        yield _text(array[start:place])
 
 
 def _text(data: bytes) -> str:

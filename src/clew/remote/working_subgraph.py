@@ -72,7 +72,7 @@ async def pull(
     bounds: Bounds,
     where: Wanted | None = None,
 ) -> WorkingSubgraph:
-    """Return the working subgraph of a question, in `hops` + 2 round trips.
+    """Return the working subgraph of a question, in `hops` + 3 round trips.
 
     Args:
         store: The database.
@@ -110,7 +110,7 @@ async def pull(
         beyond += max(0, len(new) - room)
         frontier = freeze(new[order[:room]], np.int32)
         pulled = freeze(np.concatenate([pulled, frontier]), np.int32)
-    nodes = await store.nodes(freeze(np.sort(pulled), np.int32), where)
+    nodes = await store.nodes(freeze(np.sort(pulled), np.int32), found.facts.numbers, where)
     corpus.put_on(nodes, words)
     notes = {"nodes": len(nodes.graph), "edges": len(nodes.graph.edges)}
     if cut:
