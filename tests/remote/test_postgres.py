@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import uuid
 from pathlib import Path
@@ -342,3 +343,47 @@ def test_without_numbers_nothing_is_asked(address):
         finish(store.seeds(np.float32([np.nan]), [], 1, 1))
     with pytest.raises(ValueError, match=r"RemoteIndex\.open"):
         clew.Index.load(address)
+
+
+def test_documents_of_strangers_stay_so(server):
+    authors = [
+        clew.Document(f"a{i}", f"The tug {i} pulls the ferry.", {"author": "one"}) for i in range(9)
+    ]
+    index = clew.Index.from_documents(
+        [*authors, clew.Document("b", "The ferry has a tug.", {"author": "two"})], untrusted=True
+    )
+    address = server.address()
+    index.save(address)
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+        opened.ask("Which tug pulls the ferry?")
+        assert opened._corpus.untrusted
+        for recipe in ("dense", "hipporag"):
+            options = {"recipe": recipe, "min_relevance": 0}
+            found = opened.ask("Which tug pulls the ferry?", **options)
+            assert found.ids == index.ask("Which tug pulls the ferry?", **options).ids
+
+
+async def test_a_slow_embedder_does_not_hold_up_the_event_loop(server):
+    begun, opened_gate = threading.Event(), threading.Event()
+
+    def embed(texts):
+        if list(texts) == ["ferry"]:
+            begun.set()
+            assert opened_gate.wait(30), "the event loop was held up"
+        return [[1.0, len(text)] for text in texts]
+
+    address = server.address()
+    clew.Index.from_documents(["The ferry sails."], embedder=embed).save(address)
+    remote = RemoteIndex.open(address, kept_whole=0, embedder=embed)
+    asked = asyncio.ensure_future(remote.aask("ferry", min_relevance=0))
+    while not begun.is_set() and not asked.done():  # noqa: ASYNC110 - a thread sets it
+        await asyncio.sleep(0.01)
+    opened_gate.set()
+    assert len((await asked).ids) == 1
+    await remote.aclose()
+
+
+def test_without_the_client_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ModuleNotFoundError, match=r"install clew\[postgres\]"):
+        RemoteIndex.open("postgresql://anna@host/db?index=harbour")

@@ -30,6 +30,7 @@ BETWEEN = (  # lists that are joined are hashed; those of ANY are searched from 
     "JOIN unnest(%s::int[]) one(row) ON one.row = n.{} "
     "JOIN unnest(%s::int[]) other(row) ON other.row = n.{}"
 )
+NODE_VALUES = ("id", "kind", "text", "generated", "metadata::text")
 COUNTS = ("mentions", "contents", "language")
 
 
@@ -201,10 +202,10 @@ class PostgresStore:
         statements = (
             BoundStatement(
                 f"SELECT {', '.join(map(_sent, (*NODE_COLUMNS, *COUNTS)))}, "
-                f"{', '.join(map(_listed, ('id', 'kind', 'text', 'generated', 'metadata::text')))}, "
+                f"{', '.join(map(_listed, NODE_VALUES))}, "
                 f"{_vectors('vector')}, {_lists('read_from')}, "
                 f"{_listed('cardinality(links)')}, "
-                "array_agg(array_send(links) ORDER BY number) FILTER (WHERE cardinality(links) > 0) "
+                f"{_listed('array_send(links)')} FILTER (WHERE cardinality(links) > 0) "
                 "FROM clew_node n WHERE n.index = %s AND n.number = ANY(%s::int[])",
                 (self.index, chosen),
             ),
