@@ -13,6 +13,7 @@ from clew.text.words import (
     CODE_NAME,
     IDEOGRAPHS,
     OTHER_SCRIPT,
+    PLAIN_WORD,
     UNSPACED,
     _names_and_parts,
     _split,
@@ -149,3 +150,10 @@ def test_words_and_names_of_code_are_those_of_expressions(text, long):
     runs = [run for run in CODE_NAME.findall(text) if len(run) <= 256]
     named = [term for run in runs for term in _names_and_parts(run)]
     assert terms(text) == terms(text, identifiers=False) + named
+
+
+def test_the_quick_pattern_knows_the_letters_and_digits_of_its_scripts() -> None:
+    signs = [sign for sign in map(chr, range(0x110000)) if not OTHER_SCRIPT.search(sign)]
+    letters = {sign for sign in signs if sign.isalnum()}
+    assert {"a", "é", "Ω", "ж", "ֆ", "7", "²"} <= letters
+    assert {sign for sign in signs if PLAIN_WORD.fullmatch(sign)} == letters

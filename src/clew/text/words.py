@@ -37,12 +37,19 @@ SPACE_BUT_BOUNDARY = "".join(
     sign if sign.isalnum() or sign == BOUNDARY else " " for sign in map(chr, range(128))
 )
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
-WORD_OR_BOUNDARY = re.compile(f"{SIMPLE_WORD.pattern}|{BOUNDARY}")
 # What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
 # these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
 OTHER_SCRIPT = re.compile("[^\0-\u02ff\u0370-\u0482\u048a-\u058f\u2000-\u20cf\u2100-\u2bff]")
 LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 LETTERS_AND_DIGITS = re.compile(r"[^\W_]+")
+# The letters and digits of the scripts that are not other scripts, sign by sign: a set that names
+# every sign is looked up in one step, where \W beside an underscore takes several.
+_ALL_BELOW = "".join(map(chr, range(0x2C00)))  # where the last of these scripts ends
+PLAIN_SIGN = "".join(
+    f"{run[0]}-{run[-1]}" for run in LETTERS_AND_DIGITS.findall(OTHER_SCRIPT.sub(" ", _ALL_BELOW))
+)
+PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
+WORD_OR_BOUNDARY = re.compile(f"{PLAIN_WORD.pattern}|{BOUNDARY}")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -240,7 +247,9 @@ def _normalized(text: str) -> str:
 
 def _words_and_pairs(text: str) -> list[str]:
     """The words of a text, with pairs of neighbours in the place of single unspaced signs."""
-    if not _has_unspaced_or_mark(text):
+    if not OTHER_SCRIPT.search(text):
+        return PLAIN_WORD.findall(text)
+    if not _unspaced_or_mark().search(text):
         return SIMPLE_WORD.findall(text)
     collected: list[str] = []
     previous, previous_end = "", -1  # the sign before, and where it ends, if it was unspaced
@@ -266,13 +275,10 @@ def _words_and_pairs(text: str) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """The words of a normalized text."""
-    pattern = _word_pattern() if _has_unspaced_or_mark(text) else SIMPLE_WORD
+    if not OTHER_SCRIPT.search(text):
+        return PLAIN_WORD.findall(text)
+    pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
     return pattern.findall(text)
-
-
-def _has_unspaced_or_mark(text: str) -> bool:
-    r"""Whether a text has a sign that \w may not do justice to; see `_unspaced_or_mark`."""
-    return bool(OTHER_SCRIPT.search(text) and _unspaced_or_mark().search(text))
 
 
 @lru_cache(maxsize=1)
