@@ -1,14 +1,15 @@
 """How far an index in PostgreSQL answers as the embedded one does, and what a question costs there.
 
-    python -m tests.benchmarks.remote INDEX ADDRESS QUESTIONS [--write] [--recipes a,b] [--n 20]
+    python -m tests.benchmarks.remote FOLDER [--passages 10000] [--recipes dense,hipporag]
 
-INDEX is a saved index, QUESTIONS a JSON file with {"questions": [...]}. ADDRESS is that of the
-index in a running server, as in `postgresql://postgres@/postgres?host=/tmp/data&index=name`;
---write writes it there first. Without a server, `pgserver.get_server("/tmp/data")` starts one.
+FOLDER has passages and questions (`corpus.jsonl`, `queries.jsonl`), of which an index with names is
+made. --address is that of an index in a running server, which is written anew, as in
+`postgresql://postgres@/postgres?host=/run/postgresql&index=benchmark`; without one a server is
+started from a package (`pip install clew[stores]`).
 
 Times are medians per question. "pulled" is the time until the working subgraph is there, and
-"native" that of one statement alone that fetches as many of the same nodes with their vectors, with
-no edges, no facts and nothing made of it: what a program beside clew pays for the vectors.
+"native" that of one statement alone that fetches as many nodes with their vectors, with no edges, no
+facts and nothing made of it: what a program beside clew pays for the vectors.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import tempfile
 import time
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 import clew
-from clew import recipes
+from clew.measure.benchmark import Benchmark
+from clew.recipes import names
 from clew.remote import RemoteIndex
 from clew.remote.session import BoundStatement, finish
 
@@ -79,30 +84,57 @@ def native_ms(remote, n_nodes, repeats=20):
     return 1e3 * statistics.median(times)
 
 
+@contextmanager
+def address_of_server(given):
+    """Give the address of an index in a running server; one is started where none is given."""
+    if given:
+        yield given
+        return
+    import pgserver
+
+    with tempfile.TemporaryDirectory(prefix="clew-pg-") as folder:
+        server = pgserver.get_server(folder, cleanup_mode="delete")
+        try:
+            yield f"postgresql://postgres@/postgres?host={folder}&index=benchmark"
+        finally:
+            server.cleanup()
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("index", type=Path)
-    parser.add_argument("address")
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--recipes", default="")
-    parser.add_argument("--n", type=int, default=20)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--address", default="")
+    parser.add_argument("--passages", type=int)
+    parser.add_argument("--questions", type=int, default=20)
+    parser.add_argument("--recipes", default="", help="names with commas between; none for all")
+    parser.add_argument("--kept-whole", type=int, default=0)
     chosen = parser.parse_args()
-    index = clew.Index.load(chosen.index)
-    if chosen.write:
+    benchmark = Benchmark.open(chosen.folder, vectors=False)
+    missing = [name for name in ("psycopg", "pgserver") if find_spec(name) is None]
+    if missing and not (chosen.address and missing == ["pgserver"]):
+        print(f"nothing is measured without {' and '.join(missing)}: install clew[stores]")
+        return
+    index = clew.Index.from_documents(
+        benchmark.documents[: chosen.passages], extractor=clew.Names()
+    )
+    questions = [one.text for one in benchmark.questions[: chosen.questions]]
+    with address_of_server(chosen.address) as address:
         began, own = time.perf_counter(), time.process_time()
-        index.save(chosen.address)
+        index.save(address)
         print(
-            f"written in {time.perf_counter() - began:.1f} s, {time.process_time() - own:.1f} s of them here"
+            f"{len(index.graph)} nodes, {len(index.graph.edges)} edges written in "
+            f"{time.perf_counter() - began:.1f} s, {time.process_time() - own:.1f} s of them here"
         )
-    questions = json.loads(chosen.questions.read_text("utf-8"))["questions"][: chosen.n]
-    with RemoteIndex.open(chosen.address) as remote:
-        n_nodes = remote.ask(questions[0]).trace[0].notes["nodes"]
-        for recipe in (
-            filter(None, chosen.recipes.split(",")) if chosen.recipes else recipes.names()
-        ):
-            print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
-        print(f"native: {native_ms(remote, n_nodes):.1f} ms for {n_nodes} nodes")
+        with RemoteIndex.open(address, kept_whole=chosen.kept_whole) as remote:
+            n_nodes = remote.ask(questions[0]).trace[0].notes["nodes"]
+            for recipe in filter(None, chosen.recipes.split(",")) if chosen.recipes else names():
+                print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
+            print(f"native: {native_ms(remote, n_nodes):.1f} ms for {n_nodes} nodes")
+
+
+SMOKE = "{folder} --questions 2"
 
 
 if __name__ == "__main__":

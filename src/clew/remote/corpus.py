@@ -46,7 +46,7 @@ def key_of_stem(stem: str) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Corpus:
+class CorpusFigures:
     """What is known of a whole index by whoever asks it.
 
     Attributes:
@@ -202,7 +202,7 @@ class PostingsOfSomeTexts(Postings):
 
 
 def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
-    """Return what `Corpus` has of the passages, by name.
+    """Return what `CorpusFigures` has of the passages, by name.
 
     Args:
         graph: The whole graph.

@@ -14,7 +14,7 @@ from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.relevance import MAX_SAMPLE
 from clew.remote.address import Address
-from clew.remote.corpus import Corpus
+from clew.remote.corpus import CorpusFigures
 from clew.remote.session import BoundStatement, Session
 from clew.remote.values import read_vectors
 from clew.remote.writing import FOR_QUESTIONS, SETTINGS, read_file
@@ -85,7 +85,7 @@ def missing_index(address: Address) -> str:
 
 async def read_corpus(
     session: Session, address: Address, caller_parts: Mapping[str, Any]
-) -> Corpus:
+) -> CorpusFigures:
     """Return what those who ask know of the whole index; it holds for one version.
 
     Args:
@@ -104,7 +104,7 @@ async def read_corpus(
     places = np.linspace(0, len(passages) - 1, min(len(passages), MAX_SAMPLE)).round()
     sample = passages[places.astype(np.int64)]
     [[[has, vectors]]] = await session.run(BoundStatement(SAMPLE, (found.number, sample.tolist())))
-    return Corpus(
+    return CorpusFigures(
         number=found.number,
         version=found.version,
         nodes=found.nodes,
@@ -124,7 +124,7 @@ async def read_corpus(
     )
 
 
-def as_contents(corpus: Corpus, graph: Graph) -> AskedPart:
+def as_contents(corpus: CorpusFigures, graph: Graph) -> AskedPart:
     """Return a part of an index as what is asked, with the settings of the whole.
 
     Args:

@@ -26,7 +26,7 @@ from clew.index.question import QueryKeywords, QueryOptions, Where, check_questi
 from clew.items import Step
 from clew.read import Triple
 from clew.remote.address import Address
-from clew.remote.corpus import Corpus
+from clew.remote.corpus import CorpusFigures
 from clew.remote.postgres import PostgresStore
 from clew.remote.reading import FoundIndex, as_contents, find_index, missing_index, read_corpus
 from clew.remote.schema import check_schema
@@ -37,7 +37,7 @@ from clew.remote.session import (
     Session,
     finish,
 )
-from clew.remote.working_subgraph import Bounds, StaleCorpusError, WorkingSubgraph, pull
+from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
 from clew.remote.writing import read_folder, write_index
 
 KEPT_WHOLE = 5_000
@@ -55,7 +55,7 @@ class _Pulled:
         step: How it was read, for the trace.
     """
 
-    corpus: Corpus
+    corpus: CorpusFigures
     part: WorkingSubgraph
     vector: ArrayLike | None
     step: Step
@@ -86,7 +86,7 @@ class RemoteIndex:
     ) -> None:
         self.address, self.bounds = address, bounds
         self._connections, self._keywords, self._kept_whole = connections, keywords, kept_whole
-        self._corpus: Corpus | None = None
+        self._corpus: CorpusFigures | None = None
         self._whole: tuple[int, Index] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="clew-")
         self._lock = threading.RLock()  # of the folder and of what is kept
@@ -251,9 +251,8 @@ class RemoteIndex:
                 session, corpus.number, corpus.dimension, corpus.count, corpus.canonical
             )
             where: Any = options.where
-            try:
-                part = await pull(store, corpus, question, row, self.bounds, where)
-            except StaleCorpusError:
+            part = await pull(store, corpus, question, row, self.bounds, where)
+            if part is None:
                 self._corpus = None
                 continue
             notes = {**part.notes, "round trips": session.round_trips, "version": part.version}

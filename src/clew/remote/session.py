@@ -228,7 +228,7 @@ class Connections:
 
 
 def _configure(connection: psycopg.Connection[Any]) -> None:
-    from clew.remote.vector_type import register
+    from clew.remote.values import register
 
     for setting in SETTINGS:
         connection.execute(cast("Any", setting))
@@ -238,7 +238,7 @@ def _configure(connection: psycopg.Connection[Any]) -> None:
 
 
 async def _aconfigure(connection: psycopg.AsyncConnection[Any]) -> None:
-    from clew.remote.vector_type import register
+    from clew.remote.values import register
 
     for setting in SETTINGS:
         await connection.execute(cast("Any", setting))

@@ -1,14 +1,42 @@
-"""Vectors and columns of numbers, read from the binary form that PostgreSQL has for them."""
+"""Vectors and columns of numbers in the binary form that PostgreSQL has for them."""
 
 from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Rows, Vectors, expand_ranges, freeze
 
+if TYPE_CHECKING:
+    from psycopg.adapt import AdaptersMap, Dumper
+
 ARRAY_HEAD, EMPTY_ARRAY = 5, 3  # words before the numbers of an array, and of one without any
 HEAD = 4  # bytes before the numbers of a vector: its width, and nothing
+
+
+def register(adapters: AdaptersMap, oid: int) -> None:
+    """Let a connection send arrays as vectors.
+
+    Args:
+        adapters: Those of the connection.
+        oid: The number that the type of vectors has in the database; 0 where it has none.
+    """
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+    from psycopg.types import TypeInfo
+
+    if not oid:
+        return
+
+    def dump(_: Dumper, vector: NDArray[Any]) -> bytes:
+        return struct.pack(">hh", len(vector), 0) + vector.astype(">f4").tobytes()
+
+    adapters.types.add(TypeInfo("vector", oid, 0))
+    parts = {"oid": oid, "format": Format.BINARY, "dump": dump}
+    adapters.register_dumper(np.ndarray, cast("Any", type("VectorDumper", (Dumper,), parts)))
 
 
 def read_numbers(data: bytes | None) -> Rows:

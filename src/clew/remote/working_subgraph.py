@@ -11,7 +11,7 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph, Rows, Vectors, freeze
 from clew.relevance import MAX_COVERING
-from clew.remote.corpus import Corpus, key_of_stem
+from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.protocol import GraphStore, Wanted
 from clew.seed.bm25 import InvertedIndex
 
@@ -60,19 +60,17 @@ class WorkingSubgraph:
     notes: Mapping[str, Any]
 
 
-class StaleCorpusError(RuntimeError):
-    """The index was written since it was last looked at."""
-
-
 async def pull(
     store: GraphStore,
-    corpus: Corpus,
+    corpus: CorpusFigures,
     question: str,
     vector: Vectors | None,
     bounds: Bounds,
     where: Wanted | None = None,
-) -> WorkingSubgraph:
+) -> WorkingSubgraph | None:
     """Return the working subgraph of a question, in `hops` + 3 round trips.
+
+    None where the index was written since the figures of its corpus were read.
 
     Args:
         store: The database.
@@ -84,7 +82,6 @@ async def pull(
 
     Raises:
         ValueError: The store cannot keep to `where`.
-        StaleCorpusError: The index has another version than the corpus.
     """
     if where is not None and not store.capabilities.enforces_where:
         raise ValueError("this database cannot keep to a filter, so nothing is read from it")
@@ -92,7 +89,7 @@ async def pull(
     keys = [key_of_stem(stem) for stem in stems]
     found = await store.seeds(vector, keys, bounds.passages, bounds.facts, where)
     if found.version != corpus.version:
-        raise StaleCorpusError
+        return None
     words = corpus.words(stems, found.postings)
     by_words = _by_words(corpus, words, bounds.passages, found.allowed)
     seeds = np.concatenate([found.passages.numbers, found.facts.ends, by_words])
@@ -120,7 +117,7 @@ async def pull(
     return WorkingSubgraph(nodes.graph, found.version, notes)
 
 
-def _by_words(corpus: Corpus, words: InvertedIndex, k: int, allowed: Rows | None) -> Rows:
+def _by_words(corpus: CorpusFigures, words: InvertedIndex, k: int, allowed: Rows | None) -> Rows:
     """Return the best passages by BM25, and those with most of the question's words."""
     if not words.stems or not len(corpus.passages):
         return freeze([], np.int32)
