@@ -138,6 +138,7 @@ def as_contents(corpus: CorpusFigures, graph: Graph) -> AskedPart:
         links=(),
         extractor=None,
         splitter=None,
+        count=corpus.count,
         canonical=corpus.canonical,
     )
     fitted = corpus.embedder if is_own else None

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
+from clew.embedding.embedder import Embedder
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph
 from clew.index.answer import aembed_in_time, answer, embed_in_time
@@ -124,7 +125,7 @@ class RemoteIndex:
             with index._connections.reading() as session:
                 if not finish(check_schema(session)):
                     raise KeyError(missing_index(parsed))
-                finish(find_index(session, parsed))
+                index._corpus = finish(read_corpus(session, parsed, chosen))
         except BaseException:
             index.close()
             raise
@@ -266,6 +267,45 @@ class RemoteIndex:
             return FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
         return await find_index(session, self.address)
 
+    @property
+    def config(self) -> IndexConfig:
+        """What questions are asked with: the tokenizer, the embedder, whose documents they are."""
+        return as_contents(self._known(), Graph.of([])).config
+
+    @property
+    def embedder(self) -> Embedder:
+        """What questions are embedded with."""
+        return self._known().embedder
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the embedder is the embedded default, which is fitted again on every change."""
+        return self._known().embedder.fitted is not None
+
+    def embed_question(self, question: str) -> ArrayLike:
+        """Return the question's vector, of its canonical text, as the embedder gives it."""
+        known = self._known()
+        vector: ArrayLike = known.embedder.embed_question(known.searched(question))
+        return vector
+
+    async def aembed_question(self, question: str) -> ArrayLike:
+        """Return what `embed_question` returns without blocking the event loop."""
+        import asyncio
+
+        known = self._known()
+        if known.embedder.aembed_question is None:
+            return await asyncio.to_thread(self.embed_question, question)
+        vector: ArrayLike = await known.embedder.aembed_question(known.searched(question))
+        return vector
+
+    def _known(self) -> CorpusFigures:
+        corpus = self._corpus
+        if corpus is None:
+            with self._connections.reading() as session:
+                corpus = finish(read_corpus(session, self.address, self._keywords))
+            self._corpus = corpus
+        return corpus
+
     def load(self) -> Index:
         """Return the whole index as it is now, as `clew.Index.load` does of a folder."""
         with self._connections.reading() as session:
@@ -283,6 +323,11 @@ class RemoteIndex:
     def documents(self) -> tuple[Document, ...]:
         """The documents; the whole index is read for them."""
         return self.load().documents
+
+    @property
+    def document_of(self) -> Mapping[str, Document]:
+        """The documents by their ids; the whole index is read for them."""
+        return self.load().document_of
 
     def add(
         self, documents: object, *, facts: Mapping[str, Iterable[Triple]] | None = None

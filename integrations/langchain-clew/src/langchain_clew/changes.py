@@ -26,6 +26,7 @@ from clew.adapters import (
     renew_after_fork,
     text_id,
 )
+from clew.remote import RemoteIndex
 from langchain_clew.chain_page import ChainPage
 from langchain_clew.fields import AS_IT_COMES
 from langchain_clew.shortlist import Shortlist
@@ -61,16 +62,16 @@ class NoDocuments:
         return self.ask(question, options=options)
 
 
-def askable(index: object) -> clew.Index | Shortlist | NoDocuments:
+def askable(index: object) -> clew.Index | RemoteIndex | Shortlist | NoDocuments:
     """Return what a retriever can ask.
 
     Raises:
         TypeError: It is something else.
     """
-    if isinstance(index, (clew.Index, Shortlist, NoDocuments)):
+    if isinstance(index, (clew.Index, RemoteIndex, Shortlist, NoDocuments)):
         return index
     raise TypeError(
-        f"a retriever asks a clew.Index, not a {type(index).__name__}; "
+        f"a retriever asks a clew.Index or a RemoteIndex, not a {type(index).__name__}; "
         "ClewRetriever.from_documents, from_texts or from_vectorstore make one"
     )
 
@@ -115,13 +116,16 @@ class ChangingRetriever(DocumentIndex):
 
     Questions that are asked during a change are answered by the documents before it or after it,
     never by half of them. Changes of one retriever wait for each other. A copy that was made
-    before keeps the documents that it had, except over a vector store, which all share.
+    before keeps the documents that it had, except over a vector store or a database, which all
+    share.
 
     Attributes:
         index: What is asked.
     """
 
-    index: Annotated[clew.Index | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)]
+    index: Annotated[
+        clew.Index | RemoteIndex | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)
+    ]
 
     _changes: ChangeLock = PrivateAttr(default_factory=ChangeLock)
 
@@ -252,14 +256,24 @@ class ChangingRetriever(DocumentIndex):
 
 
 def _with_documents(
-    index: clew.Index | NoDocuments, documents: list[Document], facts: FactsByDocument | None
-) -> clew.Index:
+    index: clew.Index | RemoteIndex | NoDocuments,
+    documents: list[Document],
+    facts: FactsByDocument | None,
+) -> clew.Index | RemoteIndex:
     if isinstance(index, NoDocuments):
         return clew.Index.from_documents(documents, facts=facts, config=index.config)
+    if isinstance(index, RemoteIndex):
+        index.upsert(documents, facts=facts)
+        return index
     return index.upsert(documents, facts=facts)
 
 
-def _without_documents(index: clew.Index, ids: list[str]) -> clew.Index | NoDocuments:
+def _without_documents(
+    index: clew.Index | RemoteIndex, ids: list[str]
+) -> clew.Index | RemoteIndex | NoDocuments:
+    if isinstance(index, RemoteIndex):
+        index.delete(ids)
+        return index
     is_all = len(set(ids)) == len(index.documents)
     return NoDocuments(index.config) if is_all else index.delete(ids)
 

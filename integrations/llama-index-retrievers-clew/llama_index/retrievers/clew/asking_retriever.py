@@ -29,6 +29,7 @@ from clew.adapters import (
     check_recipe,
     without_relationships,
 )
+from clew.remote import RemoteIndex
 
 NAMES = OptionNames(
     {
@@ -157,6 +158,17 @@ class AskingRetriever:
     ) -> clew.Context:
         options = NAMES.query_options(self._options(), where=where_of(self.filters))
         return self._answer(index, bundle, options, question_vector(index, bundle), own_nodes)
+
+    def _ask_remote(self, index: RemoteIndex, bundle: QueryBundle) -> clew.Context:
+        """Return the context of an index in a database, which has no nodes of the caller's."""
+        options = NAMES.query_options(self._options(), where=where_of(self.filters))
+        vector = question_vector(index, bundle)
+        return within_budget(
+            partial(index.ask, bundle.query_str, vector=vector),
+            partial(nodes_of, explain=self.explain),
+            index.config.count,
+            options,
+        )
 
     async def _aask(
         self, index: clew.Index, bundle: QueryBundle, own_nodes: Mapping[str, BaseNode]

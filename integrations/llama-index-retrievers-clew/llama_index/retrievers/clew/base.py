@@ -51,6 +51,7 @@ from clew.adapters import (
     facts_by_document,
 )
 from clew.read import Split, Triple
+from clew.remote import RemoteIndex
 
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
@@ -80,7 +81,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def __init__(
         self,
-        index: clew.Index | Candidates,
+        index: clew.Index | RemoteIndex | Candidates,
         recipe: str | Method = clew.recipes.DEFAULT,
         budget: int | None = 2000,
         *,
@@ -93,7 +94,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Make a retriever over an index that exists already.
 
         Args:
-            index: What is asked.
+            index: What is asked; a `clew.remote.RemoteIndex` is one in a database.
             recipe: As in `AskingRetriever`.
             budget: As in `AskingRetriever`.
             callback_manager: As in LlamaIndex.
@@ -103,18 +104,18 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: The other attributes of `AskingRetriever`.
         """
         super().__init__(callback_manager, object_map, objects, verbose)
-        if not isinstance(index, (clew.Index, Candidates)):
+        if not isinstance(index, (clew.Index, RemoteIndex, Candidates)):
             raise TypeError(
-                f"index is a clew.Index, not a {type(index).__name__}; for documents, nodes or an "
-                "index of LlamaIndex's there are ClewRetriever.from_documents, from_nodes and "
-                "from_index"
+                f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
+                "documents, nodes or an index of LlamaIndex's there are "
+                "ClewRetriever.from_documents, from_nodes and from_index"
             )
         self._living = Living(Held(index))
         self._parser: TransformComponent | None = None
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @property
-    def index(self) -> clew.Index | Candidates | None:
+    def index(self) -> clew.Index | RemoteIndex | Candidates | None:
         """What is asked; None where every document was deleted."""
         return self._living.now().index
 
@@ -287,10 +288,10 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         held, config = self._living.now(), self._living.config
         if isinstance(held.index, Candidates) or config is None:
             raise TypeError(
-                "there is nothing to save: this retriever narrows the candidates of a vector "
-                "store, which is saved by itself"
+                "there is nothing to save: this retriever asks a vector store, or an index in a "
+                "database, which is saved by itself"
             )
-        index = persistence.emptied(config) if held.index is None else held.index
+        index = held.index if isinstance(held.index, clew.Index) else persistence.emptied(config)
         graph = index.graph
         nodes = {
             id: node
@@ -417,12 +418,16 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def _answer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
         if isinstance(held.index, clew.Index):
             return self._ask(held.index, bundle, held.own_nodes)
+        if isinstance(held.index, RemoteIndex):
+            return self._ask_remote(held.index, bundle)
         found = None if held.index is None else held.index.find(bundle, self.filters)
         return self._narrowed(held, bundle, found)
 
     async def _aanswer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
         if isinstance(held.index, clew.Index):
             return await self._aask(held.index, bundle, held.own_nodes)
+        if isinstance(held.index, RemoteIndex):
+            return await asyncio.to_thread(self._ask_remote, held.index, bundle)
         found = None if held.index is None else await held.index.afind(bundle, self.filters)
         return await asyncio.to_thread(self._narrowed, held, bundle, found)
 

@@ -21,6 +21,7 @@ from llama_index.retrievers.clew.candidates import (
 
 import clew
 from clew.adapters import IndexConfig, renew_after_fork
+from clew.remote import RemoteIndex
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Held:
         own_nodes: The caller's nodes by id, where a loaded index has none.
     """
 
-    index: clew.Index | Candidates | None
+    index: clew.Index | RemoteIndex | Candidates | None
     own_nodes: Mapping[str, BaseNode] = field(default_factory=dict)
 
 
@@ -126,6 +127,11 @@ class Living:
             raise TypeError(
                 "this retriever answers from an index of LlamaIndex's: insert and delete there, "
                 "and the next question sees it"
+            )
+        if isinstance(index, RemoteIndex):
+            raise TypeError(
+                "this retriever answers from an index in a database: upsert and delete there "
+                "(RemoteIndex.upsert, RemoteIndex.delete), and the next question sees it"
             )
         return () if index is None else index.documents
 
