@@ -109,7 +109,7 @@ def test_a_misspelt_argument_is_refused_before_anything_is_indexed(index, docume
     with pytest.raises(TypeError, match="does not take recpie"):
         ClewRetriever.from_documents(documents, embeddings, recpie="dense")
     assert embeddings.documents == []
-    with pytest.raises(TypeError, match=r"asks a clew\.Index, not a list"):
+    with pytest.raises(TypeError, match=r"asks a clew\.Index or a RemoteIndex, not a list"):
         ClewRetriever(index=documents)
 
 
