@@ -19,6 +19,7 @@ import json
 import statistics
 import tempfile
 import time
+import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,7 +91,9 @@ def address_of_server(given):
     if given:
         yield given
         return
-    import pgserver
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where there is no XDG_RUNTIME_DIR
+        import pgserver
 
     with tempfile.TemporaryDirectory(prefix="clew-pg-") as folder:
         server = pgserver.get_server(folder, cleanup_mode="delete")

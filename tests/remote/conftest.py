@@ -7,6 +7,7 @@ import os
 import signal
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ class Server:
     """A server that is started, killed, and started again."""
 
     def __init__(self, folder):
-        import pgserver
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # where there is no XDG_RUNTIME_DIR
+            import pgserver
 
         self._control = pgserver.pg_ctl
         self.folder, self.server = folder, pgserver.get_server(folder, cleanup_mode="delete")
