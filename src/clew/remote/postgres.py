@@ -22,7 +22,7 @@ from clew.remote.protocol import (
 )
 from clew.remote.pulled_rows import graph_of_rows
 from clew.remote.session import BoundStatement, Session, Table
-from clew.remote.values import read_numbers
+from clew.remote.values import NumberList, read_numbers
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 NODE_COLUMNS = ("number", "tokens", "document", "parent", "previous", "span_start", "span_end")
@@ -162,7 +162,7 @@ class PostgresStore:
             "(SELECT count(*) FROM (SELECT start FROM followed GROUP BY start "
             "HAVING count(*) >= %s) c) FROM whole",
             (
-                *(self.index, numbers.tolist(), *near_values),
+                *(self.index, NumberList(numbers), *near_values),
                 *(self.index, list(without), per_node) * 2,
                 *(self.index, *far_values, per_node),
             ),
@@ -182,7 +182,7 @@ class PostgresStore:
             return self._graph_of_rows([], [], [])
         of_node, values = filter_of("n", where)
         of_fact, fact_values = filter_of_fact("n", where)
-        some = numbers.tolist()
+        some = NumberList(numbers)
         [[[found]]] = await self._run(
             BoundStatement(
                 f"SELECT {_sent('n.number', 'n.number')} FROM (SELECT unnest(%s::int[]) AS number "
@@ -192,13 +192,13 @@ class PostgresStore:
                 (some, self.index, some, self.index, *values),
             )
         )
-        chosen = read_numbers(found).tolist()
+        chosen = NumberList(read_numbers(found))
         of_facts = (
             "vector"
             if fact_vectors is None
             else "CASE WHEN number = ANY(%s::int[]) THEN vector END"
         )
-        wanted = () if fact_vectors is None else (fact_vectors.tolist(),) * 2
+        wanted = () if fact_vectors is None else (NumberList(fact_vectors),) * 2
         statements = (
             BoundStatement(
                 f"SELECT {', '.join(map(_sent, (*NODE_COLUMNS, *COUNTS)))}, "

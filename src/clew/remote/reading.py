@@ -16,7 +16,7 @@ from clew.relevance import MAX_SAMPLE
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
 from clew.remote.session import BoundStatement, Session
-from clew.remote.values import read_vectors
+from clew.remote.values import NumberList, read_vectors
 from clew.remote.writing import FOR_QUESTIONS, SETTINGS, read_file
 from clew.store.config_record import restore_config, restore_embedder
 from clew.store.fitted_embedder import read_fitted
@@ -27,7 +27,7 @@ FIND = "SELECT id, version, nodes, dimension FROM clew_index WHERE tenant = %s A
 SAMPLE = (
     "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
     "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
-    "FROM clew_node WHERE index = %s AND number = ANY(%s)"
+    "FROM clew_node WHERE index = %s AND number = ANY(%s::int[])"
 )
 
 
@@ -103,7 +103,9 @@ async def read_corpus(
     passages = freeze(reader.numbers("passages"), np.int32)
     places = np.linspace(0, len(passages) - 1, min(len(passages), MAX_SAMPLE)).round()
     sample = passages[places.astype(np.int64)]
-    [[[has, vectors]]] = await session.run(BoundStatement(SAMPLE, (found.number, sample.tolist())))
+    [[[has, vectors]]] = await session.run(
+        BoundStatement(SAMPLE, (found.number, NumberList(sample)))
+    )
     return CorpusFigures(
         number=found.number,
         version=found.version,

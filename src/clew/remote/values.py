@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,11 +15,23 @@ if TYPE_CHECKING:
     from psycopg.adapt import AdaptersMap, Dumper
 
 ARRAY_HEAD, EMPTY_ARRAY = 5, 3  # words before the numbers of an array, and of one without any
+INT, INT_BYTES = 23, 4  # the type of numbers in arrays
 HEAD = 4  # bytes before the numbers of a vector: its width, and nothing
 
 
+@dataclass(frozen=True, eq=False)
+class NumberList:
+    """Numbers that are bound to a statement as one array, where it says `::int[]`.
+
+    Attributes:
+        numbers: int32 [n].
+    """
+
+    numbers: Rows
+
+
 def register(adapters: AdaptersMap, oid: int) -> None:
-    """Let a connection send arrays as vectors.
+    """Let a connection send arrays as vectors, and lists of numbers as arrays.
 
     Args:
         adapters: Those of the connection.
@@ -28,6 +41,16 @@ def register(adapters: AdaptersMap, oid: int) -> None:
     from psycopg.pq import Format
     from psycopg.types import TypeInfo
 
+    def dump_numbers(_: Dumper, some: NumberList) -> bytes:
+        pairs = np.full((len(some.numbers), 2), INT_BYTES, ">i4")  # of each its size and itself
+        pairs[:, 1] = some.numbers
+        if not len(pairs):
+            return struct.pack(">iii", 0, 0, INT)
+        return struct.pack(">iiiii", 1, 0, INT, len(pairs), 1) + pairs.tobytes()
+
+    # without a type of its own, so that lists of Python stay what they are; statements name it
+    parts: dict[str, Any] = {"oid": 0, "format": Format.BINARY, "dump": dump_numbers}
+    adapters.register_dumper(NumberList, cast("Any", type("NumberDumper", (Dumper,), parts)))
     if not oid:
         return
 
@@ -66,6 +89,7 @@ def read_vectors(data: bytes | None, has: NDArray[np.bool_], dimension: int) -> 
     if data:
         rows = np.frombuffer(data, np.uint8).reshape(-1, HEAD + 4 * dimension)[:, HEAD:]
         vectors[has] = np.ascontiguousarray(rows).view(">f4")
+    vectors.flags.writeable = False  # so that it is not copied
     return freeze(vectors, np.float32)
 
 
