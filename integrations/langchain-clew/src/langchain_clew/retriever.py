@@ -129,7 +129,7 @@ class ClewRetriever(ChangingRetriever):
     `stream`, `context` and `acontext`, for that question alone.
 
     Attributes:
-        index: What is asked; a `clew.remote.RemoteIndex` is one in a database.
+        index: What is asked; a `RemoteIndex` is one in a database.
         recipe: A name of `clew.recipes.names()`, or a method of your own.
         budget: Tokens of the whole context at most, by the index's counter. None sets no ceiling.
         k: The exact number of documents, as long as there are so many. None leaves it to the recipe

@@ -94,7 +94,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Make a retriever over an index that exists already.
 
         Args:
-            index: What is asked; a `clew.remote.RemoteIndex` is one in a database.
+            index: What is asked; a `RemoteIndex` is one in a database.
             recipe: As in `AskingRetriever`.
             budget: As in `AskingRetriever`.
             callback_manager: As in LlamaIndex.
