@@ -34,7 +34,7 @@ QUESTION = "Who taught Gerald Durrell on Corfu?"
 
 
 class Gate:
-    """Something slow that ends when the event loop says so: held up on the loop itself, it fails."""
+    """Something slow that the event loop ends: where it holds up the loop itself, it fails."""
 
     def __init__(self) -> None:
         self.begun, self._opened = threading.Event(), threading.Event()

@@ -117,7 +117,7 @@ class Connections:
     """The connections of one process to one database; they are made when they are needed.
 
     One that has failed is closed, and those that wait are, too: the database has gone away. So a
-    failure is told at once, and the next question connects anew.
+    failure is an error at once, and the next question connects anew.
 
     Args:
         database: What the client connects to.
