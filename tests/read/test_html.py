@@ -293,3 +293,19 @@ def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     assert [
         (d.id, d.format, d.metadata["read_as"], d.metadata["title"]) for d in found.documents
     ] == [("b.htm", "markdown", "html", "b")]
+
+
+def test_a_term_of_a_glossary_is_the_heading_of_what_it_means():
+    page = """<h1>Words</h1><dl class="glossary simple">
+        <dt id="e">ebb<a class="headerlink" href="#e">¶</a></dt><dt id="f"><i>falling</i> tide</dt>
+        <dd><p>Water that goes.</p><dl><dt>neap<dd>Little of it.</dl><p>Six hours.</p></dd>
+        <dt>flood<dd>Water that comes.</dl>{behind}<h2>Moon</h2><p>Far.</p>"""
+    link_back = "<p>Back to <a href=up.html>all</a></p>"
+    meant = "\n\nWater that goes.\n\nneap\n\nLittle of it.\n\nSix hours.\n\n"
+    assert parse_page(page.format(behind=link_back)).text == (
+        f"# Words\n\n## ebb, falling tide{meant}## flood\n\nWater that comes.\n\n"
+        "Back to [all](up.html)\n\n## Moon\n\nFar."
+    )
+    prose = "<p>" + "Water has no memory of the moon. " * 5
+    assert "#" not in parse_page(page.format(behind=prose)).text[2:].split("## Moon")[0]
+    assert parse_page("<dl><dt>ebb<dd>Water.</dl>").text == "ebb\n\nWater."

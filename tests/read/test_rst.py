@@ -92,3 +92,42 @@ def test_a_file_has_its_first_heading_for_a_title_and_its_sections(tmp_path):
         "潮の話",
     ]
     assert Splitter()(Document("d", "Just\ntext.", format="rst"))[0].text == "Just\ntext."
+
+
+def test_a_term_of_a_glossary_is_the_heading_of_what_it_means():
+    text = """Words
+=====
+
+.. glossary::
+   :sorted:
+
+   ebb
+   falling tide : tides
+      Water that *goes*.
+
+      It goes for six hours.
+
+   .. no term
+
+   flood
+      Water that comes::
+
+         never a term
+
+Behind it.
+
+Moon
+====
+
+Far.
+"""
+    pieces = Splitter()(Document("d", text, format="rst"))
+    ids = {place: piece.text for place, piece in enumerate(pieces)}
+    under = [(ids.get(p.parent), " ".join(p.text.split())) for p in pieces if p.kind == "passage"]
+    assert under == [
+        ("ebb, falling tide", "Water that *goes*. It goes for six hours. .. no term"),
+        ("flood", "Water that comes:: never a term"),
+        ("Words", "Behind it."),
+        ("Moon", "Far."),
+    ]
+    assert Splitter()(Document("d", ".. glossary::", format="rst"))[0].text == ".. glossary::"

@@ -20,7 +20,7 @@ from clew.read.files import FileToRead, read_file
 from clew.read.formats.table import format_of_file
 from clew.version import __version__
 
-READING = 4  # of how files are read; another number reads all of them again
+READING = 5  # of how files are read; another number reads all of them again
 SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
 MAX_NUMBER = 2**63 - 1  # what is kept of a look: inodes of some file systems are larger
 

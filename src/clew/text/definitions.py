@@ -116,13 +116,15 @@ class DefinitionQuestion:
         return False
 
     def is_named_by(self, heading: str) -> bool:
-        """Return whether a heading is the term.
+        """Return whether a heading is the term, or terms with commas between of which it is one.
 
         Example:
             >>> DefinitionQuestion("blob").is_named_by("Blobs (git)")
             True
+            >>> DefinitionQuestion("blob").is_named_by("object, blob")
+            True
         """
-        return self.is_entry_in(f"{heading}\n.")
+        return any(self.is_entry_in(f"{words}\n.") for words in {heading, *heading.split(", ")})
 
     def is_defined_in(self, text: str) -> bool:
         """Return whether a sentence says what the term is, or what it is short for.

@@ -1,16 +1,16 @@
 """A Markdown text is written as the elements of a page come by, in their order.
 
-Headings, paragraphs, lists, tables, code and links keep their marks. Words that Markdown would read
-as a mark are escaped where they would be one: at the start of a line, before a bracket, in a
-heading.
+Headings, paragraphs, lists, tables, code and links keep their marks. A term of a glossary is the
+heading of what it means. Words that Markdown would read as a mark are escaped where they would be
+one: at the start of a line, before a bracket, in a heading.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin
 
@@ -27,12 +27,14 @@ BLOCKS = frozenset((
     "hr", "html", "legend", "li", "main", "ol", "p", "pre", "section", "summary", "table", "tbody",
     "td", "tfoot", "th", "thead", "tr", "ul", *HEADINGS,
 ))  # fmt: skip
+LOWEST = max(HEADINGS.values())
 CELLS = ("td", "th")
 ROWS = ("tr", "tbody", "thead", "tfoot")
 LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # what no table of data contains
 PERMALINKS = ("¶", "#", "§", "🔗", "")  # the words of a link to the heading that it is in
 NOT_FOLLOWED = ("javascript:", "mailto:", "data:", "tel:")
 MAX_DEPTH = 20  # lists and quotations within another that are shown as such
+MAX_BEHIND = 80  # characters behind a glossary, such as a link back, that may go to its last term
 MAX_SPAN = 100  # columns that one cell of a table may span
 _ESCAPES = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": ""}
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
@@ -111,6 +113,10 @@ class MarkdownWriter:
         self._quote_depth = 0
         self._open_links: list[tuple[str, int]] = []  # target, position in `_line` of the words
         self._heading_level = 0  # 0: in no heading
+        self._level = 0  # of the last heading
+        self._term_level = 0  # of the headings that the terms of a glossary are
+        self._lists_within = 0  # a glossary is open, 1, with lists of definitions in it; 0: none is
+        self._term_goes_on = False  # the next element is another term of the same meaning
         self._code_block: list[str] | None = None  # None: in no `pre`
         self._code_language = ""
         self._table: list[list[str]] | None = None  # the cells of its rows; None: in no table
@@ -166,8 +172,12 @@ class MarkdownWriter:
             elif tag == "code":
                 self._code_language = self._code_language or _language(node)
         elif tag in BLOCKS:
-            self._flush(in_cell=tag not in CELLS and tag not in ROWS)
-            self._enter_block(tag, node)
+            if not (tag == "dt" and self._term_goes_on):
+                self._flush(in_cell=tag not in CELLS and tag not in ROWS)
+            if tag in ("dl", "dt"):
+                self._enter_glossary(tag, node)
+            else:
+                self._enter_block(tag, node)
         else:
             self._enter_inline(tag, node)
 
@@ -211,6 +221,14 @@ class MarkdownWriter:
             span = node.attributes.get("colspan") or "1"
             self._table[-1].append(span if span.isdecimal() else "1")
 
+    def _enter_glossary(self, tag: str, node: LexborNode) -> None:
+        if tag == "dl" and (self._lists_within or _is_glossary(node)):
+            self._lists_within += 1
+            self._term_level = min(self._level + 1, LOWEST)
+        elif tag == "dt" and self._lists_within == 1:
+            self._heading_level = self._term_level
+            self._term_goes_on = next((one.tag for one in _elements_behind(node)), "") == "dt"
+
     def _enter_inline(self, tag: str, node: LexborNode) -> None:
         if tag == "a":
             self._open_links.append((self._link_target(node), len(self._line)))
@@ -238,8 +256,17 @@ class MarkdownWriter:
                 self._end_table()
         elif tag in HEADINGS:
             self._flush()
+            self._level, self._heading_level = self._heading_level, 0
+        elif tag == "dt" and self._lists_within == 1:
+            if self._term_goes_on:
+                self._line.append(", ")
+                return
+            self._flush()
             self._heading_level = 0
         else:
+            if tag == "dl" and self._lists_within:
+                self._lists_within -= 1
+                self._term_goes_on = False
             self._flush(in_cell=tag not in ROWS)
             is_list = tag in ("ul", "ol")
             self._after_item = self._after_item and len(self._lists) > is_list
@@ -423,6 +450,22 @@ def _without_marks(text: str) -> str:
 def _language(node: LexborNode) -> str:
     match = _LANGUAGE.search(node.attributes.get("class") or "")
     return match[1] if match else ""
+
+
+def _is_glossary(node: LexborNode) -> bool:
+    """Return whether a list is a glossary (Sphinx's), and nothing stands behind it untitled."""
+    if "glossary" not in (node.attributes.get("class") or "").split():
+        return False
+    untitled = takewhile(lambda one: one.tag not in (*HEADINGS, "section"), _elements_behind(node))
+    return sum(len(one.text(strip=True)) for one in untitled) <= MAX_BEHIND
+
+
+def _elements_behind(node: LexborNode) -> Iterator[LexborNode]:
+    behind = node.next
+    while behind is not None:
+        if not (behind.tag or "-").startswith("-"):
+            yield behind
+        behind = behind.next
 
 
 def _is_layout(table: LexborNode) -> bool:

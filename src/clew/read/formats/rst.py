@@ -2,18 +2,19 @@
 
 A title is a line that is underlined, and perhaps overlined, with one repeated sign at least as long
 as the title. Which sign means which level is decided by the order of first use, as in the format's
-definition.
+definition. A term of a glossary (Sphinx's directive) is the heading of what it means.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile
-from clew.read.formats.outline import Block, Heading, Outline, Share
+from clew.read.formats.outline import Block, Close, Heading, Outline, Share
 from clew.text.spans import paragraphs
 
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
@@ -29,6 +30,13 @@ _ABOVE_TITLE = re.compile(
 )
 _OPTION = re.compile(r"[ \t]+:[\w-]+:")  # of a directive
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
+# The first line of a directive with its options, and all indented and empty lines behind.
+_GLOSSARY = re.compile(
+    r"^(\.\. glossary::[^\n]*+(?:\n[ \t]++:[\w-]++:[^\n]*+)*+)"
+    r"(?:\n(?:[ \t]++\S[^\n]*+|[ \t]*+$))*+",
+    re.MULTILINE,
+)
+_WRITTEN_LINE = re.compile(r"^[ \t]++(?!\.\. )(\S[^\n]*)", re.MULTILINE)  # but for comments
 _MARKUP = re.compile(r":[\w:+.-]{1,64}:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
 
 
@@ -54,13 +62,13 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
         >>> outline("Moon\n====\n\nIt is far.").parts[0].text
         'Moon'
     """
-    parts: list[Heading | Block] = []
-    begin = 0
+    parts: list[Heading | Block | Close] = []
+    begin, level = 0, 0
     for heading in _headings(text):
-        parts += _blocks(text, begin, heading.start)
+        parts += _parts(text, begin, heading.start, level)
         parts.append(heading)
-        begin = heading.end
-    parts += _blocks(text, begin, len(text))
+        begin, level = heading.end, heading.level
+    parts += _parts(text, begin, len(text), level)
     links = [
         (match.start(), next(group for group in match.groups() if group).strip())
         for pattern in (_LINK, _INCLUDE)
@@ -72,6 +80,35 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
 def find_title(text: str) -> str | None:
     """Return the first heading, or None."""
     return next((heading.text for heading in _headings(text)), None)
+
+
+def _parts(text: str, begin: int, end: int, level: int) -> Iterator[Heading | Block | Close]:
+    """Yield what stands in text[begin:end] under a heading of a level; it has no title."""
+    for glossary in _GLOSSARY.finditer(text, begin, end):
+        yield from _blocks(text, begin, glossary.start())
+        begin = glossary.end(1)
+        for term in _terms(text, glossary.end(1), glossary.end(), level + 1):
+            yield from _blocks(text, begin, term.start)
+            yield term
+            begin = term.end
+        yield from _blocks(text, begin, glossary.end())
+        yield Close(level + 1)
+        begin = glossary.end()
+    yield from _blocks(text, begin, end)
+
+
+def _terms(text: str, begin: int, end: int, level: int) -> Iterator[Heading]:
+    """Yield the terms of a glossary; lines that follow one another are terms of one meaning."""
+    lines = [match.span(1) for match in _WRITTEN_LINE.finditer(text, begin, end)]
+    depths = [start - text.rfind("\n", 0, start) for start, _ in lines]
+    i = 0
+    while i < len(lines):
+        of_terms = list(takewhile(lambda j: depths[j] <= depths[0], range(i, len(lines))))
+        if of_terms:
+            start, stop = lines[i][0], lines[of_terms[-1]][1]
+            names = [text[slice(*lines[j])].split(" : ")[0] for j in of_terms]
+            yield Heading(level, ", ".join(map(_without_markup, names)), start, stop)
+        i += max(1, len(of_terms))
 
 
 def _blocks(text: str, begin: int, end: int) -> Iterator[Block]:
@@ -93,13 +130,17 @@ def _headings(text: str) -> Iterator[Heading]:
         if lines_of_title := _title_at(lines, i):
             if lines_of_title.style not in styles:
                 styles.append(lines_of_title.style)
-            words = " ".join(_MARKUP.sub(lambda mark: mark[1] or "", lines_of_title.title).split())
+            words = _without_markup(lines_of_title.title)
             end = starts[lines_of_title.last] + len(lines[lines_of_title.last].rstrip())
             first = _first_line_above(lines, i, behind)
             level = styles.index(lines_of_title.style) + 1
             yield Heading(level, words, starts[first], end, starts[i] if first < i else None)
             i, behind = lines_of_title.last, lines_of_title.last + 1
         i += 1
+
+
+def _without_markup(title: str) -> str:
+    return " ".join(_MARKUP.sub(lambda mark: mark[1] or "", title).split())
 
 
 def _first_line_above(lines: Sequence[str], title: int, behind: int) -> int:
