@@ -34,6 +34,7 @@ from clew.budget import BudgetError
 from clew.context import Context
 from clew.deadline import DeadlineError
 from clew.document import Document
+from clew.embedding.cached_embedder import CachedEmbedder
 from clew.embedding.embedder import Embedder
 from clew.graph import Graph
 from clew.index.config import IndexConfig
@@ -79,6 +80,7 @@ __all__ = [
     "HNSW",
     "AnswerCache",
     "BudgetError",
+    "CachedEmbedder",
     "Context",
     "Conversation",
     "DeadlineError",

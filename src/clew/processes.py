@@ -1,5 +1,7 @@
 """Work divided among processes: the result is what one process returns, whatever their number.
 
+The processes are this program's own, or those of an executor (see `clew.cluster`).
+
 The process that asks for the work does a part of it, and starts others as new interpreters beside
 it. None is forked, so threads are safe, and none runs the caller's script again, so a script needs
 no `if __name__ == "__main__"`. The others end with the block that they were started in, and with
@@ -16,17 +18,24 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from typing import IO, Any, TypeVar
 
+from clew.cluster import EndedProcessError, results_in_order
+from clew.version import __version__
+
 Item = TypeVar("Item")
+Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
 BATCH_SIZE = 100_000  # of the items that a process is given at once: some tenths of a second
 MIN_SIZE = 1_000_000  # of the items for each process: less is done before another has started
 MAX_SENT = 2  # batches that a process has at once, so that it need not wait for the next
+MOST_SENT = 1_000_000  # bytes of a function that an executor is sent with every batch
 WAIT = 0.1  # seconds between two looks at what other processes have done
 LENGTH = struct.Struct("<Q")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # their buffers take memory
@@ -48,10 +57,6 @@ READY, DONE, FAILED, UNFIT = range(4)  # what a process answers
 logger = logging.getLogger(__name__)
 
 
-class EndedProcessError(RuntimeError):
-    """A process that did a part of the work has ended before its time."""
-
-
 def usable_cores() -> int:
     """Return the number of cores that this process may use, at least 1."""
     if hasattr(os, "sched_getaffinity"):
@@ -60,12 +65,12 @@ def usable_cores() -> int:
 
 
 @contextmanager
-def working(number: int | None) -> Iterator[None]:
+def working(number: int | Executor | None) -> Iterator[None]:
     """Have `map_items` divide its work within this block.
 
     Args:
-        number: The processes that work at once, this one included; None for this one alone. Within
-            another block that of the outer one counts.
+        number: The processes that work at once, this one included, or an executor with its own;
+            None for this one alone. Within another block that of the outer one counts.
 
     Example:
         >>> with working(2):
@@ -75,7 +80,7 @@ def working(number: int | None) -> Iterator[None]:
     if _CURRENT.get() is not None:
         yield
         return
-    team = _Team(number or 1)
+    team = _Elsewhere(number) if isinstance(number, Executor) else _Team(number or 1)
     token = _CURRENT.set(team)
     try:
         yield
@@ -113,6 +118,8 @@ def map_items(
         EndedProcessError: Another process was ended, as where memory runs out.
     """
     team, others = _CURRENT.get(), count_others(sizes)
+    if isinstance(team, _Elsewhere):
+        return team.map(function, items, _batches(sizes), update)
     if team is None or others < 1:
         return list(_one_by_one(function, items, update))
     return team.map(function, items, _batches(sizes), others, update)
@@ -129,7 +136,42 @@ def count_others(sizes: Sequence[int]) -> int:
         0
     """
     team = _CURRENT.get()
+    if isinstance(team, _Elsewhere):
+        return 1
     return 0 if team is None else max(0, min(team.number, sum(sizes) // MIN_SIZE) - 1)
+
+
+def run_batches(
+    function: Callable[[Batch], Result],
+    batches: Iterable[Batch],
+    done: Callable[[Batch, Result], object] = lambda *_: None,
+) -> Iterator[Result]:
+    """Yield what a function returns of each batch, in their order.
+
+    It is called elsewhere where `working` has an executor, and else here, one batch at a time: a
+    model is not loaded by several processes of one machine.
+
+    Args:
+        function: What it is called with may be large, and the function itself is small.
+        batches: What it is called with, one after the other.
+        done: Called with each batch and its result as soon as that is there.
+
+    Raises:
+        Exception: What the function raises.
+        EndedProcessError: As `map_items`.
+
+    Example:
+        >>> list(run_batches(sum, [[1, 2], [3]]))
+        [3, 3]
+    """
+    team = _CURRENT.get()
+    if isinstance(team, _Elsewhere) and team.takes(function):
+        yield from results_in_order(team.executor, function, batches, done)
+        return
+    for batch in batches:
+        result = function(batch)
+        done(batch, result)
+        yield result
 
 
 def serve() -> None:
@@ -196,6 +238,56 @@ def _batches(sizes: Sequence[int]) -> list[slice]:
             batches.append(slice(first, i + 1))
             first, size = i + 1, 0
     return batches
+
+
+class _Elsewhere:
+    """The processes of an executor."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+
+    def map(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        batches: Sequence[slice],
+        update: Callable[[int], object],
+    ) -> list[Result]:
+        """Return what `map_items` returns."""
+        if not self.takes(function):
+            return list(_one_by_one(function, items, update))
+        results = list[Result]()
+        every = partial(_each, function, __version__)
+        for some in results_in_order(self.executor, every, (items[batch] for batch in batches)):
+            results += some
+            update(len(some))
+        return results
+
+    def end(self) -> None:
+        """Leave the executor as it is: it is the caller's."""
+
+    def takes(self, function: Callable[..., object]) -> bool:
+        """Return whether a function can be sent with every batch; log why not."""
+        try:
+            size = len(pickle.dumps(function))
+        except Exception as error:  # noqa: BLE001  # whatever pickling raises
+            _say_alone(f"{type(error).__name__}: {error}")
+            return False
+        if size > MOST_SENT:
+            _say_alone(
+                f"{size / 1e6:.0f} MB would be sent with every batch; give the name of a model, or "
+                "a function of a module, which are loaded there"
+            )
+        return size <= MOST_SENT
+
+
+def _each(function: Callable[[Item], Result], version: str, items: Sequence[Item]) -> list[Result]:
+    if version != __version__:
+        raise RuntimeError(
+            f"a process of the executor has clew {__version__}, and the one that asks {version}: "
+            "install the same version in both"
+        )
+    return [function(item) for item in items]
 
 
 class _Other:
@@ -453,4 +545,4 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
     return message if len(message) == length else None
 
 
-_CURRENT: ContextVar[_Team | None] = ContextVar("processes", default=None)
+_CURRENT: ContextVar[_Team | _Elsewhere | None] = ContextVar("processes", default=None)

@@ -7,16 +7,20 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias, cast
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clew.embedding.cached_embedder import CachedEmbedder, VectorFile
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import EMPTY, Vectors, seal
+from clew.processes import run_batches
 from clew.progress import progress_bar
 
 __all__ = [
@@ -94,6 +98,8 @@ class Embedder:
         embed_fact_question: a question -> its vector for the comparison with facts; None where that
             is the same.
         fitted: the model of the embedded default; None for any other embedder.
+        kept: where vectors of texts are kept as they are made; None for nowhere.
+        kept_as: the name that they are kept under.
 
     Example:
         >>> embedder = Embedder.of(lambda texts: [[len(text), 1] for text in texts])
@@ -107,6 +113,8 @@ class Embedder:
     aembed_question: AsyncQuestion | None = None
     embed_fact_question: Callable[[str], ArrayLike] | None = None
     fitted: FittedEmbedder | None = None
+    kept: VectorFile | None = None
+    kept_as: str = ""
 
     @classmethod
     def of(cls, source: object) -> Embedder:
@@ -114,8 +122,8 @@ class Embedder:
 
         Args:
             source: a callable list[str] -> array [n, d]; an embedder of LlamaIndex, LangChain or
-                sentence-transformers; or the name or folder of a sentence-transformers model.
-                None is refused, as any other object is.
+                sentence-transformers; the name or folder of a sentence-transformers model; or one
+                of these as `CachedEmbedder`. None is refused, as any other object is.
 
         Raises:
             TypeError: none of these came, or a class in place of an object, or an async function.
@@ -127,15 +135,17 @@ class Embedder:
             name = FITTED[type(source)]
             return cls(name, source, source.embed_question, fitted=source)
         if isinstance(source, (str, os.PathLike)):
-            name = os.fspath(source)
-            return replace(cls.of(_load_sentence_transformer(name)), name=name)
+            return cls.of(_NamedModel(os.fspath(source)))
+        if isinstance(source, CachedEmbedder):
+            embedder, file = cls.of(source.embedder), VectorFile(Path(source.path))
+            return replace(embedder, kept=file, kept_as=source.name or embedder.name)
         if inspect.isclass(source):
             raise TypeError(f"the embedder is the class {source.__name__}; give an object of it")
         return cls._of_object(source)
 
     @classmethod
     def _of_object(cls, source: object) -> Embedder:
-        name = _name_of(source)
+        name = source.model_name if isinstance(source, _NamedModel) else _name_of(source)
         aembed: AsyncQuestion | None = None
         if hasattr(source, "get_text_embedding_batch"):  # LlamaIndex
             if hasattr(source, "aget_query_embedding"):
@@ -151,8 +161,9 @@ class Embedder:
             aembed = getattr(source, "aembed_query", None)
             return cls(name, chain.embed_documents, chain.embed_query, aembed)
         if hasattr(source, "encode"):  # sentence-transformers
-            embed_texts = getattr(source, "encode_document", source.encode)
-            return cls(name, embed_texts, _EmbedOne(getattr(source, "encode_query", source.encode)))
+            newer = ("encode_document", "encode_query")
+            texts, question = (one if hasattr(source, one) else "encode" for one in newer)
+            return cls(name, _Method(source, texts), _EmbedOne(_Method(source, question)))
         if not callable(source):
             raise TypeError(
                 f"cannot embed with a {type(source).__name__}: wanted a callable list[str] -> "
@@ -183,6 +194,7 @@ EmbedderSource: TypeAlias = (
     | LlamaIndexEmbedding
     | LangChainEmbeddings
     | SentenceEncoder
+    | CachedEmbedder
     | Callable[[list[str]], object]
 )
 """What `Embedder.of` takes."""
@@ -313,24 +325,119 @@ def embed_batches(
     batch_size = batch_size or (BATCH if embedder.fitted is None else FITTED_BATCH)
     is_static = isinstance(embedder.fitted, StaticEmbedding)  # whose rows are unit rows already
     with progress_bar(shown=progress, total=len(texts), label="embedding", unit="text") as bar:
-        for start in range(0, len(texts), batch_size):
-            some = texts[start : start + batch_size]
-            try:
-                raw = embedder.embed_texts(list(some))
-                raw = list(raw) if isinstance(raw, Iterator) else raw
-            except Exception as error:
-                number, batches = start // batch_size + 1, -(-len(texts) // batch_size)
-                raise RuntimeError(
-                    f"the embedder {embedder.name!r} failed on batch {number} of {batches}, "
-                    f"texts {start + 1:,} to {start + len(some):,}: "
-                    f"{type(error).__name__}: {error}"
-                ) from error
+        if embedder.kept is not None:
+            yield from _kept_batches(embedder, embedder.kept, texts, batch_size, width, bar.update)
+            return
+        start = 0
+        for some, raw in _raw_batches(embedder, texts, batch_size):
             if not (is_static and width in (None, np.shape(raw)[1])):
                 raw = normalize_vectors(raw, some, width, zeros=embedder.allows_zero_vectors)
             rows = cast("Vectors", raw)
             width = rows.shape[1]
             yield start, rows
+            start += len(some)
             bar.update(len(some))
+
+
+def _kept_batches(
+    embedder: Embedder,
+    kept: VectorFile,
+    texts: Sequence[str],
+    batch_size: int,
+    width: int | None,
+    update: Callable[[int], object],
+) -> Iterator[tuple[int, Vectors]]:
+    """Yield what `embed_batches` does, from a file to which comes first what it does not have."""
+    missing = kept.missing(embedder.kept_as, texts)
+    update(len(texts) - len(missing))
+
+    def keep(batch: _Batch, raw: ArrayLike) -> None:
+        kept.put(embedder.kept_as, batch.texts, normalize_vectors(raw, batch.texts, width))
+        update(len(batch.texts))
+
+    for _ in _raw_batches(embedder, missing, batch_size, keep):
+        pass  # they are on the disk
+    for start in range(0, len(texts), batch_size):
+        rows = kept.vectors(embedder.kept_as, texts[start : start + batch_size])
+        if width not in (None, rows.shape[1]):
+            rows = normalize_vectors(rows, texts[start : start + batch_size], width)  # raises
+        yield start, rows
+
+
+def _raw_batches(
+    embedder: Embedder,
+    texts: Sequence[str],
+    batch_size: int,
+    done: Callable[[_Batch, ArrayLike], object] = lambda *_: None,
+) -> Iterator[tuple[Sequence[str], ArrayLike]]:
+    """Yield the texts of each batch, and what the embedder makes of them, in order.
+
+    Args:
+        embedder: the embedder.
+        texts: the texts.
+        batch_size: how many it gets at once.
+        done: called with each batch and its vectors as soon as they are there, in any order.
+    """
+    number = -(-len(texts) // batch_size)
+    batches = [
+        _Batch(texts[place * batch_size : (place + 1) * batch_size], place, batch_size, number)
+        for place in range(number)
+    ]
+    embed = partial(_embed, embedder.name, embedder.embed_texts)
+    if embedder.fitted is not None:  # which counts words, faster than they could be sent elsewhere
+        yield from ((batch.texts, embed(batch)) for batch in batches)
+        return
+    for batch, raw in zip(batches, run_batches(embed, batches, done), strict=True):
+        yield batch.texts, raw
+
+
+class _Batch(NamedTuple):
+    """Texts that an embedder gets at once.
+
+    Attributes:
+        texts: the texts.
+        place: which batch it is, from 0.
+        size: of every batch but the last.
+        number: of all batches.
+    """
+
+    texts: Sequence[str]
+    place: int
+    size: int
+    number: int
+
+
+def _embed(name: str, embed_texts: Callable[[list[str]], ArrayLike], batch: _Batch) -> ArrayLike:
+    try:
+        raw = embed_texts(list(batch.texts))
+        return list(raw) if isinstance(raw, Iterator) else raw
+    except Exception as error:
+        first = batch.place * batch.size
+        raise RuntimeError(
+            f"the embedder {name!r} failed on batch {batch.place + 1} of {batch.number}, "
+            f"texts {first + 1:,} to {first + len(batch.texts):,}: {type(error).__name__}: {error}"
+        ) from error
+
+
+class _NamedModel:
+    """A model of sentence-transformers by its name, which alone is pickled."""
+
+    def __init__(self, name: str) -> None:
+        self.model_name, self._model = name, _load_sentence_transformer(name)
+
+    def __reduce__(self) -> tuple[Callable[[str], _NamedModel], tuple[str]]:
+        return _loaded_once, (self.model_name,)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+
+@lru_cache(maxsize=1)
+def _loaded_once(name: str) -> _NamedModel:
+    """Return a model where a batch of texts came with its name, as many do."""
+    return _NamedModel(name)
 
 
 def _load_sentence_transformer(name: str) -> SentenceEncoder:

@@ -105,15 +105,16 @@ def build_graph(
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
-    embedder, graph = attach_vectors(
-        graph,
-        config.embedder,
-        replacement_texts=texts_embedded_as(documents),
-        known=known.vectors,
-        compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
-        counts=known.counts,
-        progress=progress,
-    )
+    with working(config.processes):
+        embedder, graph = attach_vectors(
+            graph,
+            config.embedder,
+            replacement_texts=texts_embedded_as(documents),
+            known=known.vectors,
+            compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
+            counts=known.counts,
+            progress=progress,
+        )
     bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
     edges = list[Edges]()
     for link in bar:

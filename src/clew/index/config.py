@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
@@ -76,7 +77,7 @@ class IndexKeywords(TypedDict, total=False):
     max_document: int
     max_line: int
     max_depth: int
-    processes: int | None
+    processes: int | Executor | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +133,10 @@ class IndexConfig:
         max_depth: Containers that a document may be in, one in another; a deeper one is refused.
         processes: How many processes read files and cut texts at once, where there are megabytes of
             them; the index is the same whatever the number. The others are new interpreters, which
-            end before this one goes on. None stands for this process alone.
+            end before this one goes on. Or an executor of `concurrent.futures`, such as Dask's
+            `client.get_executor(retries=3)` or `clew.cluster.RayExecutor()`: its processes also
+            embed, where the embedder is given by name or is small. None stands for this process
+            alone.
     """
 
     embedder: Embedder | None = None
@@ -151,7 +155,12 @@ class IndexConfig:
     max_document: int = 20_000_000
     max_line: int = 100_000
     max_depth: int = 100
-    processes: int | None = None
+    processes: int | Executor | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: an executor is none of it."""
+        elsewhere = isinstance(self.processes, Executor)
+        return {**vars(self), "processes": None} if elsewhere else vars(self)
 
     def load(self, sources: object, known: Mapping[str, FileReading] = EMPTY) -> LoadedDocuments:
         """Return the documents of any sources, checked by the limits.
@@ -225,10 +234,13 @@ def _nearest(nearest: object) -> HNSW | None:
     return nearest if nearest.kinds is not None else replace(nearest, kinds=("passage",))
 
 
-def _processes(number: int | None) -> int | None:
-    is_number = isinstance(number, int) and not isinstance(number, bool)
-    if number is not None and (not is_number or number < 1):
-        raise ValueError(f"processes is a whole number of at least 1, or None; got {number!r}")
+def _processes(number: int | Executor | None) -> int | Executor | None:
+    is_number = isinstance(number, int) and not isinstance(number, bool) and number >= 1
+    if not (is_number or number is None or isinstance(number, Executor)):
+        raise ValueError(
+            "processes is a whole number of at least 1, an executor of concurrent.futures, such as "
+            f"Dask's client.get_executor(), or None; got {number!r}"
+        )
     return number
 
 

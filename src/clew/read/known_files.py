@@ -16,7 +16,7 @@ from pathlib import Path
 
 from clew.document import Document
 from clew.processes import map_items
-from clew.read.files import FileToRead, read_file
+from clew.read.files import FileContents, FileToRead, read_file
 from clew.read.formats.table import format_of_file
 from clew.version import __version__
 
@@ -67,11 +67,12 @@ def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) ->
         else:
             changed.append(place)
     contents = map_items(
-        read_file,
-        [files[place] for place in changed],
+        _read_if_same,
+        [(files[place], readings[place].reader, readings[place].look[:2]) for place in changed],
         sizes=[sum(readings[place].look[:1]) for place in changed],
     )
-    for place, content in zip(changed, contents, strict=True):
+    for place, found in zip(changed, contents, strict=True):
+        content = read_file(files[place]) if found is None else found
         reading = readings[place]
         is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
         readings[place] = replace(
@@ -132,6 +133,23 @@ def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> Fil
     """Return the reading of a file that is still to be read."""
     reader = readers(f"file{''.join(file.path.suffixes[-2:])}", file.encoding)
     return FileReading(file.path.as_posix(), file.id, reader, look_of(file.path))
+
+
+def _read_if_same(named: tuple[FileToRead, str, Look]) -> FileContents | None:
+    """Return what a file gives; None where this process would read another file, or otherwise.
+
+    Args:
+        named: The file, what is to read it, and its size and the time of its last write.
+    """
+    file, reader, look = named
+    if not reader or _reader_of(file) != reader or look_of(file.path)[:2] != look:
+        return None
+    contents = read_file(file)
+    return contents if contents.is_lasting else None
+
+
+def _reader_of(file: FileToRead) -> str:
+    return reader_of(f"file{''.join(file.path.suffixes[-2:])}", file.encoding)
 
 
 def _is_same(before: FileReading, now: FileReading) -> bool:
