@@ -75,7 +75,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "remote": BELOW_INDEX | {"index", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"conversation", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption"},
+    "cli": BELOW_INDEX | {"conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption"},
     "__main__": {"cli"},
 }  # fmt: skip
 

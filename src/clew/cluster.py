@@ -22,6 +22,8 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+__all__ = ["RayExecutor", "SparkExecutor"]
+
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")

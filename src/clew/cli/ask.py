@@ -13,6 +13,7 @@ from typing import Any
 
 from clew import recipes
 from clew.cli import models
+from clew.cli.databases import open_remote
 from clew.cli.parser import Commands, add_command, question
 from clew.cli.question_options import (
     add_question_options,
@@ -21,13 +22,21 @@ from clew.cli.question_options import (
     question_parameters,
 )
 from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
-from clew.cli.source import STDIN, add_reading_options, is_saved, one_or_several, open_source
+from clew.cli.source import (
+    STDIN,
+    add_reading_options,
+    is_saved,
+    one_or_several,
+    open_source,
+    refuse_building_options,
+)
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
 from clew.conversation import Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
 from clew.index.question import DEFAULT_BUDGET
+from clew.index.saving import is_remote
 from clew.render import STYLES
 from clew.show import check_writable
 from clew.types import Method
@@ -45,6 +54,7 @@ EXAMPLES = """examples:
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
   clew ask docs/ "..." --recipe agrag --set select.variant=sum       any parameter of a recipe
   clew ask docs/ "..." --answer                            the sentences that answer, with sources
+  clew ask 'postgresql://anna@host/db?index=docs' "..."    an index in a database (extra postgres)
   man tar | clew ask - "How do I list an archive?" --answer          what comes in on stdin
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
@@ -90,7 +100,7 @@ def add_parser(commands: Commands) -> None:
 def _check_order(sources: list[str], question: str) -> None:
     """Raise FileNotFoundError where the question came first, as it does for grep."""
     first, *others = sources
-    is_source = first == STDIN or Path(first).expanduser().exists()
+    is_source = first == STDIN or is_remote(first) or Path(first).expanduser().exists()
     if not is_source and Path(question).expanduser().exists():
         typed = shlex.join(["clew", "ask", *others, question, first])
         raise FileNotFoundError(
@@ -109,17 +119,22 @@ def ask(options: argparse.Namespace) -> int:
     if options.html:
         check_writable(options.html)
     method = _with_style(chosen_method(options), options)
-    parameters = question_parameters(options)
     model = models.typed_model(options)
-    index = open_source(options)
-    conversation = Conversation.of(index, recipe=method, model=model, **parameters)
+    asked: Any = {"recipe": method, "model": model, **question_parameters(options)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
-        if options.answer:
-            print_answer(options.question, conversation)
-            context = conversation.turns[-1].context
+        if is_remote(options.source) and not options.answer:
+            refuse_building_options(options)
+            with open_remote(options) as opened:
+                context, index = opened.ask(options.question, **asked), None
         else:
-            context = index.ask(options.question, options=conversation.options)
+            index = open_source(options)
+            conversation = Conversation.of(index, **asked)
+            if options.answer:
+                print_answer(options.question, conversation)
+                context = conversation.turns[-1].context
+            else:
+                context = index.ask(options.question, options=conversation.options)
     if context.nothing_found:
         print_remark(_nothing_in_words(context, index) + _hint_at_models(context, index, options))
     elif options.recipe is not None or (options.model is not None and not options.answer):
@@ -150,9 +165,11 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
         print_result(f"\n{explanation(context)}")
 
 
-def _nothing_in_words(context: Context, index: Index) -> str:
-    """Return why nothing was found, and what to do."""
+def _nothing_in_words(context: Context, index: Index | None) -> str:
+    """Return why nothing was found, and what to do; an index in a database is None."""
     if rejects_all(context):
+        if index is None:
+            return str(context.nothing_found)
         keys = sorted({str(key) for document in index.documents for key in document.metadata})
         return f"{context.nothing_found}; its metadata has {', '.join(keys) or 'no keys'}"
     if context.nothing_found == NOTHING_TOUCHED:
@@ -160,11 +177,13 @@ def _nothing_in_words(context: Context, index: Index) -> str:
     return f"{context.nothing_found}; --min-relevance 0 shows what is nearest"
 
 
-def _hint_at_models(context: Context, index: Index, options: argparse.Namespace) -> str:
+def _hint_at_models(context: Context, index: Index | None, options: argparse.Namespace) -> str:
     """Return the hint that a model may find what is said in other words, where one could be used.
 
     Source code is asked for by its names, and an index keeps the embedder that it was made with.
     """
+    if index is None:
+        return ""
     is_of_use = not (options.embedder or rejects_all(context) or index.is_of_code)
     if not is_of_use or is_saved(options.source) or find_spec(MODEL_LIBRARY) is None:
         return ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
 from pathlib import Path
 
 from clew.cli import models
+from clew.cli.databases import place_of_index, shown, update_remote
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
 from clew.cli.settings import (
     OF_AN_INDEX,
@@ -39,6 +41,7 @@ EXAMPLES = """examples:
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
   clew index docs/ -o docs.clew                      again: reads what has changed
   clew index docs/ -o docs.clew --watch              goes on reading what changes
+  clew index docs/ -o 'postgresql://anna@host/db?index=docs'    in a database (extra postgres)
   clew ask docs.clew "How do I cancel a running job?"
 
 An index keeps its --include and --exclude. Patterns that are typed replace both; --include '*'
@@ -65,7 +68,12 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "index", summary, EXAMPLES, index)
     parser.add_argument("source", metavar="FOLDER|FILE", help="what to read")
     parser.add_argument(
-        "-o", "--output", required=True, type=Path, metavar="DIR", help="where to save the index"
+        "-o",
+        "--output",
+        required=True,
+        type=place_of_index,
+        metavar="DIR",
+        help="where to save the index: a folder, or postgresql://user@host/database?index=NAME",
     )
     extractors = add_reading_options(parser)
     extractors.add_argument(
@@ -114,15 +122,19 @@ def index(options: argparse.Namespace) -> int:
         )
     if options.watch and options.dry_run:
         raise ValueError("--dry-run asks nothing and saves nothing: leave --watch out")
-    _refuse_other_files(options.output)
-    if not options.dry_run:
-        check_writable_folder(options.output)
+    if isinstance(options.output, str):
+        _check_database(options)
+    else:
+        _refuse_other_files(options.output)
+        if not options.dry_run:
+            check_writable_folder(options.output)
     extractor = None if options.model is None else _extractor(options)
     if options.dry_run:
         if extractor is None:
             raise ValueError("--dry-run says what a model would be asked: name one with --model")
         source = existing_path(options.source)
-        patterns = patterns_of(options, _index_before(options))
+        is_folder = isinstance(options.output, Path)
+        patterns = patterns_of(options, _index_before(options) if is_folder else None)
         estimate = estimate_extraction(
             source,
             extractor,
@@ -148,23 +160,39 @@ def index(options: argparse.Namespace) -> int:
 def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
     """Return the index, built and saved; print what is in it, or that nothing has changed."""
     begin = time.perf_counter()
-    before = _index_before(options)
-    built = build_index(options, extractor, savable=True, before=before, keeps_patterns=True)
-    if before is not None and built.documents is before.documents:
-        if built is not before:  # other looks of files that give the same, or other files left out
-            built.save(options.output)
-        print_result(f"{options.output}: nothing has changed")
+
+    def build(before: Index | None) -> Index:
+        built = build_index(options, extractor, savable=True, before=before, keeps_patterns=True)
+        if extractor is not None and built.failed and not len(built.graph.facts):
+            raise ValueError(
+                "the model read no passage, so nothing was saved; the error of the first: "
+                f"{built.failed[0][1]}"
+            )
         return built
-    if extractor is not None and built.failed and not len(built.graph.facts):
-        raise ValueError(
-            "the model read no passage, so nothing was saved; the error of the first: "
-            f"{built.failed[0][1]}"
-        )
-    built.save(options.output)
+
+    if isinstance(options.output, str):
+        before, built = update_remote(options, build)
+    else:
+        before = _index_before(options)
+        built = build(before)
+        if built is not before:  # perhaps only other looks of files, or other files left out
+            built.save(options.output)
+    place = shown(options.output)
+    if before is not None and built.documents is before.documents:
+        print_result(f"{place}: nothing has changed")
+        return built
     seconds = time.perf_counter() - begin
-    print_result(f"{options.output}: {_counts(built)} in {seconds:.1f} s")
-    print_result(f'ask it: clew ask {options.output} "..."')
+    print_result(f"{place}: {_counts(built)} in {seconds:.1f} s")
+    print_result(f'ask it: clew ask {shlex.quote(place)} "..."')
     return built
+
+
+def _check_database(options: argparse.Namespace) -> None:
+    """Refuse what needs a folder beside the index."""
+    if options.watch:
+        raise ValueError("--watch keeps a folder up to date: name one after -o")
+    if options.model is not None and options.answers is None:
+        raise ValueError("name a file for the model's answers: --answers FILE")
 
 
 def _index_before(options: argparse.Namespace) -> Index | None:

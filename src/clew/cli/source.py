@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from clew.algorithms.community_detection.modularity import METHODS
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.cli import models
+from clew.cli.databases import open_remote, shown
 from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
@@ -26,7 +27,7 @@ from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import SYMBOLS, IndexConfig
 from clew.index.index import Index
-from clew.index.saving import is_made_by
+from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
 from clew.processes import usable_cores
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
@@ -227,7 +228,7 @@ def nearest_index(text: str) -> HNSW:
 def open_source(options: argparse.Namespace) -> Index:
     """Return the index of `options.source`: opened if it is saved, else built.
 
-    A remark says how long reading took.
+    One in a database is read whole. A remark says how long reading took.
 
     Raises:
         FileNotFoundError: There is nothing at that path.
@@ -236,9 +237,13 @@ def open_source(options: argparse.Namespace) -> Index:
     """
     if isinstance(options.source, list) or options.source == STDIN:
         return _read(options)
+    if is_remote(options.source):
+        refuse_building_options(options)
+        with open_remote(options) as opened:
+            return opened.load()
     path = existing_path(options.source)
     if is_index(path):
-        _refuse_building_options(options)
+        refuse_building_options(options)
         return Index.load(path, embedder=options.embedder)
     if getattr(options, "no_cache", True) or any(getattr(options, name) for name in GENERATORS):
         return _read(options)
@@ -452,7 +457,9 @@ def one_or_several(sources: list[str]) -> str | list[str]:
 
 def is_saved(source: str | list[str]) -> bool:
     """Return whether a source is a saved index."""
-    return isinstance(source, str) and is_index(Path(source).expanduser())
+    if not isinstance(source, str):
+        return False
+    return is_remote(source) or is_index(Path(source).expanduser())
 
 
 def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document]:
@@ -495,7 +502,7 @@ def check_writable_folder(folder: Path) -> None:
         raise OSError(error.errno, f"cannot be written to: {error.strerror}", folder) from error
 
 
-def _refuse_building_options(options: argparse.Namespace) -> None:
+def refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
     given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE)
     typed = [name for name in given if getattr(options, name) is not None]
@@ -507,7 +514,7 @@ def _refuse_building_options(options: argparse.Namespace) -> None:
     typed += ["set"] * bool(index_settings(options.set))
     if typed:
         raise ValueError(
-            f"{options.source} is a saved index: --{typed[0]} belongs to `clew index`, "
+            f"{shown(options.source)} is a saved index: --{typed[0]} belongs to `clew index`, "
             "which builds one"
         )
 

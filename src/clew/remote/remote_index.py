@@ -342,7 +342,7 @@ class RemoteIndex:
             documents: As in `clew.Index.from_documents`.
             facts: As in `clew.Index.from_documents`.
         """
-        self._change(lambda index: index.add(documents, facts=facts))
+        self.change(lambda index: index.add(documents, facts=facts))
 
     def upsert(
         self, documents: object, *, facts: Mapping[str, Iterable[Triple]] | None = None
@@ -353,7 +353,7 @@ class RemoteIndex:
             documents: As in `clew.Index.from_documents`.
             facts: As in `clew.Index.from_documents`.
         """
-        self._change(lambda index: index.upsert(documents, facts=facts))
+        self.change(lambda index: index.upsert(documents, facts=facts))
 
     def delete(self, ids: str | Iterable[str] | None = None, *, where: Where | None = None) -> None:
         """Delete documents; see `clew.Index.delete`.
@@ -362,9 +362,15 @@ class RemoteIndex:
             ids: The ids of documents.
             where: In the place of ids, which documents go, by their metadata.
         """
-        self._change(lambda index: index.delete(ids, where=where))
+        self.change(lambda index: index.delete(ids, where=where))
 
-    def _change(self, change: Callable[[Index], Index]) -> None:
+    def change(self, change: Callable[[Index], Index]) -> None:
+        """Change the index by a function, in one transaction; other writers wait.
+
+        Args:
+            change: Returns the next index of the one that is there, such as
+                `lambda index: index.sync("handbook")`. Where it is the same, nothing is written.
+        """
         with self._lock:
             try:
                 with self._connections.writing() as session:

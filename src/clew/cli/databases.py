@@ -1,0 +1,88 @@
+"""An index in a database, in the place of a saved one: the command takes its address."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from clew.index.index import Index
+from clew.index.saving import is_remote
+
+if TYPE_CHECKING:
+    from clew.remote import RemoteIndex
+
+HIDDEN = "***"
+
+
+def place_of_index(text: str) -> Path | str:
+    """Return the folder that is named, or the address of a database as it is.
+
+    Example:
+        >>> place_of_index("postgresql://host/db?index=handbook")
+        'postgresql://host/db?index=handbook'
+    """
+    return text if is_remote(text) else Path(text)
+
+
+def shown(place: Path | str) -> str:
+    """Return a place as it is printed: no password is.
+
+    Example:
+        >>> shown("postgresql://anna:secret@host/db?index=handbook")
+        'postgresql://anna:***@host/db?index=handbook'
+    """
+    if isinstance(place, Path) or urlsplit(place).password is None:
+        return str(place)
+    parts = urlsplit(place)
+    user, _, server = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:{HIDDEN}@{server}"))
+
+
+def open_remote(options: argparse.Namespace) -> AbstractContextManager[RemoteIndex]:
+    """Return the index at the address `options.source`, open.
+
+    Raises:
+        ValueError: There is none.
+    """
+    from clew.remote import RemoteIndex
+
+    try:
+        return RemoteIndex.open(options.source, embedder=options.embedder)
+    except KeyError as error:
+        made = f"clew index FOLDER -o '{shown(options.source)}'"
+        raise ValueError(f"{error.args[0]}, as `{made}` does") from error
+
+
+def update_remote(
+    options: argparse.Namespace, build: Callable[[Index | None], Index]
+) -> tuple[Index | None, Index]:
+    """Make the index at the address `options.output`, or bring it up to date in its turn.
+
+    Args:
+        options: What was typed.
+        build: Returns the index, from the one that is there; None for none.
+
+    Returns:
+        The index before, and after.
+    """
+    from clew.remote import RemoteIndex
+
+    try:
+        opened = RemoteIndex.open(options.output, embedder=options.embedder)
+    except KeyError:
+        built = build(None)
+        built.save(options.output)
+        return None, built
+    seen = list[Index]()
+
+    def change(before: Index) -> Index:
+        seen[:] = before, build(before)
+        return seen[1]
+
+    with opened:
+        opened.change(change)
+    return seen[0], seen[1]
