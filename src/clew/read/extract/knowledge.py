@@ -75,6 +75,11 @@ class Knowledge:
         tables = {name: table for name, table in self.tables.items() if name.startswith(begin)}
         return Knowledge(form, tables)
 
+    def in_order(self) -> Knowledge:
+        """Return the same with the texts of each table sorted, as it is in every process."""
+        tables = {name: dict(sorted(counts.items())) for name, counts in self.tables.items()}
+        return replace(self, tables=tables)
+
     def _with(self, other: Knowledge, sign: int) -> Knowledge:
         if other.form != self.form:
             raise ValueError(f"knowledge of the form {self.form!r} has no {other.form!r}")

@@ -87,7 +87,7 @@ class Names:
         none, in passages that are there.
         """
         triples, known = self._read(_normalize_all(passages), None)
-        return triples, known if self.min_passages <= 1 else None
+        return triples, known.in_order() if self.min_passages <= 1 else None
 
     def learn_more(
         self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf

@@ -152,7 +152,7 @@ def code_knowledge(
                 plain &= add(DEFINITIONS, id, name)
         for symbol in {end for fact in of_file for end in (fact.subject, fact.object)}:
             plain &= add(CALLED, id, *symbol, names[symbol])
-    return Knowledge(FORM, tables) if plain else None
+    return Knowledge(FORM, tables).in_order() if plain else None
 
 
 def without_files(known: Knowledge, gone: Knowledge) -> Knowledge | None:
