@@ -56,18 +56,19 @@ class KeptVectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
         with self._lock:
             places = np.fromiter(map(self._place_of.get, texts, repeat(-1)), np.int64, len(texts))
-            kept = self._vectors[places] if len(self._vectors) else None
+            missing = np.flatnonzero(places < 0).tolist()
+            # Where nothing is kept, what is made is all there is to return.
+            kept = self._vectors[places] if len(missing) < len(texts) else None
+        if not missing and kept is not None:
+            return _from_bfloat16(kept)
+        new = [texts[i] for i in missing]
+        made = _to_bfloat16(self._table.vectors(new))
+        with self._lock:
+            self._keep(new, made)
         if kept is None:
-            kept = np.zeros((len(texts), self.static.dimensions), np.uint16)
-        vectors = _from_bfloat16(kept)
-        missing = np.flatnonzero(places < 0).tolist()
-        if missing:
-            new = [texts[i] for i in missing]
-            made = _to_bfloat16(self._table.vectors(new))
-            vectors[missing] = _from_bfloat16(made)  # the same as when it is kept
-            with self._lock:
-                self._keep(new, made)
-        return vectors
+            return _from_bfloat16(made)
+        kept[missing] = made  # the same as when it is kept
+        return _from_bfloat16(kept)
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
         row_of = {
