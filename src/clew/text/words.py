@@ -48,6 +48,9 @@ _ALL_BELOW = "".join(map(chr, range(0x2C00)))  # where the last of these scripts
 PLAIN_SIGN = "".join(
     f"{run[0]}-{run[-1]}" for run in LETTERS_AND_DIGITS.findall(OTHER_SCRIPT.sub(" ", _ALL_BELOW))
 )
+PLAIN_LETTER = "".join(
+    f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", OTHER_SCRIPT.sub(" ", _ALL_BELOW))
+)
 PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
 MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
 # Beside these, the words of the folded text are those of the text, each folded.
