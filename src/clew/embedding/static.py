@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bag_vectors import centre_rows
+from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
@@ -248,7 +248,7 @@ class StaticEmbedding:
 
     def centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
-        centre_rows(vectors, self.mean)
+        centre_at_once(vectors, self.mean)  # a build would load the compiler for this alone
         return seal(vectors)
 
     @cached_property

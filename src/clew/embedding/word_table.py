@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bag_vectors import bag_vectors
+from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
-from clew.graph import Floats, Vectors
+from clew.graph import Floats, Vectors, seal
 from clew.text.words import APART, cased_words, cased_words_of_all
 from clew.text.words import terms as terms_of
 
@@ -143,7 +143,8 @@ class WordTable:
             SHARES,
             SIGNATURE_WIDTH,
         )
-        return static.centre(vectors)
+        centre_rows(vectors, static.mean)
+        return seal(vectors)
 
     def _forget(self) -> None:
         self._number_of_word: dict[str, int] = {}

@@ -221,9 +221,8 @@ def _code_runs(text: str) -> list[str]:
 
     A run with small letters alone, or with one capital before them, is none: most are such words.
     """
-    if not text.isascii():
-        found = CODE_NAME.findall(text)
-        return [run for run in found if "_" in run or not (run.islower() or run.istitle())]
+    if not text.isascii():  # other signs are in no name of code
+        text = text.encode("ascii", "replace").decode("ascii")
     return [
         run
         for joined in text.translate(SPACE_BUT_UNDERSCORE).split()

@@ -199,7 +199,8 @@ def bag_vectors(of_words, lists_of_pieces, of_pieces, of_terms, signatures, weig
     return vectors
 
 
-def _centre_at_once(vectors, mean):
+def centre_at_once(vectors, mean):
+    """Do what `centre_rows` does, by numpy, which is there without the compiler."""
     for start in range(0, len(vectors), BATCH):
         some = vectors[start : start + BATCH]
         empty = np.flatnonzero(~some[:, :LANES].any(axis=1))  # at most: few rows begin so
@@ -211,7 +212,7 @@ def _centre_at_once(vectors, mean):
         some /= lengths
 
 
-@compiled(at_once=_centre_at_once)
+@compiled(at_once=centre_at_once)
 def centre_rows(vectors, mean):
     """Subtract a vector from rows that are not empty, and make them unit rows, in place.
 

@@ -15,6 +15,8 @@ from clew.read.extract.word_columns import Word, WordColumns
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
 _QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
+_ASCII_MARK = '"'
+_MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
 # Runs of letters, which end as short words do, where no script is another.
@@ -124,9 +126,9 @@ def find_runs(
         run_end = _run_end(text, words, i, inner_words, max_words) if capitals[i] else i
         title_end = i + _title_length(words, i, titles) if keys[i] in firsts else i
         if title_end > run_end:
-            yield Run(tuple([word(j) for j in range(i, title_end)]), is_title=True)
+            yield Run(tuple(map(word, range(i, title_end))), is_title=True)
         elif run_end > i:
-            yield Run(tuple([word(j) for j in range(i, run_end)]), is_title=False)
+            yield Run(tuple(map(word, range(i, run_end))), is_title=False)
         behind = max(run_end, title_end)
 
 
@@ -137,6 +139,8 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
         >>> list(find_quoted('the play "Hamlet" of 1600'))
         [(9, 17, 'Hamlet')]
     """
+    if not any(sign in text for sign in (_ASCII_MARK if text.isascii() else _MARKS)):
+        return  # as in most texts
     for match in _QUOTED.finditer(text, start):
         content = (match[1] or match[2]).strip(" ,.;:!?")
         if content and len(content.split()) <= MAX_QUOTED_WORDS:
@@ -150,7 +154,13 @@ def _run_end(
     end, keys, capitals = first + 1, words.keys, words.capitals
     if end < len(keys) and not capitals[end] and keys[end] not in inner_words:
         return end  # as most do
-    while end < len(keys) and end - first < max_words and _is_joined(text, words, end):
+    begins = words.begins
+    while (
+        end < len(keys)
+        and end - first < max_words
+        and not begins[end]
+        and _is_joined(text, words, end)
+    ):
         if capitals[end]:
             end += 1
             continue
