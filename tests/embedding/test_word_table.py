@@ -1,21 +1,19 @@
 """Vectors by what is kept of words: those of the embedder, whatever was asked for before."""
 
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
+from clew.algorithms.kernels.compiled import compile_first
 from clew.embedding.static import StaticEmbedding
 from clew.embedding.word_table import WordTable
-from clew.text.words import (
-    BOUNDARY,
-    cased_words,
-    cased_words_and_terms_of_all,
-    cased_words_of_all,
-    terms,
-)
+from clew.text.words import APART, BOUNDARY, cased_words, cased_words_of_all, terms
 
 STATIC = StaticEmbedding.fit(())
 TEXTS = [
@@ -44,17 +42,72 @@ def test_the_vectors_are_those_of_the_embedder(questions, most):
 
 
 @given(
-    st.lists(st.sampled_from(TEXTS) | st.text("Aa1. \u0130\u0390\u0345é北", max_size=5), max_size=6)
+    st.lists(
+        st.sampled_from(TEXTS) | st.text("Aaß1. \u0130\u0390\u0345é北´½Σ", max_size=5), max_size=6
+    )
 )
-def test_the_words_and_terms_of_several_texts_are_those_of_each(texts):
-    def cut(found):
-        parts, starts = found
-        return [parts[a:b] for a, b in pairwise(starts)]
+def test_the_words_of_several_texts_are_those_of_each_and_their_terms_are_these_folded(texts):
+    found = cased_words_of_all(texts)
+    if found is None:  # one of them is of the others
+        assert any(
+            APART.search(unicodedata.normalize("NFKC", text)) or BOUNDARY in text or len(text) > 128
+            for text in texts
+        )
+        return
+    words, starts = found
+    cut = [words[a:b] for a, b in pairwise(starts)]
+    assert cut == [cased_words(text) for text in texts]
+    folded = [[word.casefold() for word in some] for some in cut]
+    assert folded == [terms(text, identifiers=False) for text in texts]
 
-    words = [cased_words(text) for text in texts]
-    assert cut(cased_words_of_all(texts)) == words
-    both = cased_words_and_terms_of_all(texts)
-    assert list(map(cut, both)) == [words, [terms(text, identifiers=False) for text in texts]]
+
+@pytest.mark.parametrize("length", [86, 128, 129, 256, 300])
+def test_a_word_is_cut_behind_as_many_letters_of_its_folded_form(length):
+    text = "ß" * length  # twice as many, folded
+    found = cased_words_of_all([text])
+    wanted = terms(text, identifiers=False)
+    assert found is None if len(wanted) > 1 else [found[0][0].casefold()] == wanted
+
+
+def test_the_vectors_are_the_same_both_ways():
+    table = WordTable(STATIC)
+    repeated = " ".join(f"word{i} Haus" for i in range(200))  # more columns than are sorted
+    texts = [*TEXTS, repeated, "Anna Anna Anna Öst"]
+    calls = list[tuple[object, ...]]()
+
+    def record(*arguments: object) -> object:
+        calls.append(arguments)
+        return bag_vectors.function(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clew.embedding.word_table.bag_vectors", record)
+        table.vectors(texts)
+    plain, loop = bag_vectors.plain(*calls[0]), bag_vectors.function(*calls[0])
+    with compile_first():
+        by_machine = bag_vectors(*calls[0])
+    assert np.array_equal(plain, loop)
+    assert np.array_equal(plain, by_machine)
+
+
+def test_rows_are_centred_the_same_both_ways():
+    rng = np.random.default_rng(0)
+    for width in (8, 128, 256, 768):
+        rows = rng.standard_normal((5, width)).astype(np.float32)
+        rows[1] = 0
+        rows[2, : width // 2] = 0
+        mean = rng.standard_normal(width).astype(np.float32)
+        rows[3] = mean
+        found = [rows.copy() for _ in range(3)]
+        centre_rows.plain(found[0], mean)
+        centre_rows.function(found[1], mean)
+        with compile_first():
+            centre_rows(found[2], mean)
+        assert np.array_equal(found[0], found[1])
+        assert np.array_equal(found[0], found[2])
+        exact = rows.astype(np.float64) - mean
+        exact[1] = 0
+        exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-300)
+        assert np.abs(found[0] - exact).max() < 1e-6
 
 
 def test_many_threads_may_learn_words_at_once():

@@ -18,12 +18,13 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.kernels.bag_vectors import centre_rows
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_table import WordTable
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.forking import renew_after_fork
-from clew.graph import Vectors, freeze
+from clew.graph import Vectors, freeze, seal
 from clew.text.kept import MAX_KEPT_TEXT
 
 MAX_KEPT = 32_768  # texts whose vectors are kept, as bfloat16: at most 50 MB
@@ -56,18 +57,19 @@ class KeptVectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
         with self._lock:
             places = np.fromiter(map(self._place_of.get, texts, repeat(-1)), np.int64, len(texts))
-            kept = self._vectors[places] if len(self._vectors) else None
+            missing = np.flatnonzero(places < 0).tolist()
+            # Where nothing is kept, what is made is all there is to return.
+            kept = self._vectors[places] if len(missing) < len(texts) else None
+        if not missing and kept is not None:
+            return _from_bfloat16(kept)
+        new = [texts[i] for i in missing]
+        made = _to_bfloat16(self._table.vectors(new))
+        with self._lock:
+            self._keep(new, made)
         if kept is None:
-            kept = np.zeros((len(texts), self.static.dimensions), np.uint16)
-        vectors = _from_bfloat16(kept)
-        missing = np.flatnonzero(places < 0).tolist()
-        if missing:
-            new = [texts[i] for i in missing]
-            made = _to_bfloat16(self._table.vectors(new))
-            vectors[missing] = _from_bfloat16(made)  # the same as when it is kept
-            with self._lock:
-                self._keep(new, made)
-        return vectors
+            return _from_bfloat16(made)
+        kept[missing] = made  # the same as when it is kept
+        return _from_bfloat16(kept)
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
         row_of = {
@@ -82,6 +84,11 @@ class KeptVectors:
         if end > len(self._vectors):
             size = min(self._most, max(512, 2 * len(self._vectors), end))
             self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
+        if len(self._texts) + len(new) == end:  # nothing has to make room
+            self._texts += new
+            self._place_of.update(zip(new, places.tolist(), strict=True))
+            self._vectors[places] = vectors[list(row_of.values())[-len(new) :]]
+            return
         self._texts += [None] * (end - len(self._texts))
         for text, place in zip(new, places.tolist(), strict=True):
             if (before := self._texts[place]) is not None:
@@ -136,7 +143,9 @@ class GeneralEmbedding(StaticEmbedding):
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        return self.centre(kept_vectors()(list(texts)))
+        vectors = kept_vectors()(list(texts))
+        centre_rows(vectors, self.mean)
+        return seal(vectors)
 
 
 def general_embedder(texts: Sequence[str]) -> Embedder:

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
@@ -247,15 +248,7 @@ class StaticEmbedding:
 
     def centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
-        for start in range(0, len(vectors), BATCH):
-            some = vectors[start : start + BATCH]
-            empty = np.flatnonzero(~some[:, :8].any(axis=1))  # at most: few rows begin so
-            empty = empty[~some[empty].any(axis=1)]
-            some -= self.mean
-            some[empty] = 0
-            lengths = np.sqrt((some * some).sum(axis=1, keepdims=True))
-            lengths[lengths == 0] = 1
-            some /= lengths
+        centre_at_once(vectors, self.mean)  # a build would load the compiler for this alone
         return seal(vectors)
 
     @cached_property

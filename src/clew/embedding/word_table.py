@@ -9,25 +9,27 @@ order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
-from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
+from clew.embedding.word_vectors import PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
-from clew.graph import Floats, Vectors, expand_ranges
-from clew.text.words import OTHER_SCRIPT, cased_words_and_terms_of_all, cased_words_of_all
+from clew.graph import Floats, Vectors, seal
+from clew.text.words import APART, cased_words, cased_words_of_all
+from clew.text.words import terms as terms_of
 
-BATCH = 1024
-HALVES = slice(DIMENSIONS), slice(DIMENSIONS, None)  # of a vector: its meaning and its spelling
+SHARES = np.array([MEANING_SHARE, 1 - MEANING_SHARE])  # of a vector: its meaning and its spelling
 MAX_KEPT = 65_536  # words, or terms, with what they contribute: some 15 MB
 
 Numbers = NDArray[np.int64]
@@ -66,9 +68,10 @@ class _Entries:
         columns[used:end], values[used:end] = others.columns, others.values
         return _Entries(starts, columns, values, n)
 
-    def rows(self, width: int) -> CompressedRows:
-        """Return the lists as the rows of a matrix."""
-        return CompressedRows(self.starts[: self.n + 1], self.columns, self.values, width)
+    @property
+    def arrays(self) -> tuple[Numbers, NDArray[np.int32], Floats]:
+        """The lists as arrays, `starts` without the room behind them."""
+        return self.starts[: self.n + 1], self.columns, self.values
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,34 +124,27 @@ class WordTable:
 
         That is float32 [n, dimensions], with unit rows; zeros for a text without letters or digits.
         """
-        plain = [i for i, text in enumerate(texts) if text.isascii()]
-        others = [i for i, text in enumerate(texts) if not text.isascii()]
-        # One text of another script would have all beside it read one by one.
-        simple = [i for i in others if not OTHER_SCRIPT.search(texts[i])]
-        foreign = [i for i in others if OTHER_SCRIPT.search(texts[i])]
-        found = [cased_words_of_all([texts[i] for i in plain])]
-        found_terms = []
-        for group in (simple, foreign):
-            its_words, its_terms = cased_words_and_terms_of_all([texts[i] for i in group])
-            found.append(its_words)
-            found_terms.append(its_terms)
+        cut = _Cut.of(texts)
         with self._lock:
-            words = self._numbers_of_words([word for some, _ in found for word in some])
-            terms = self._numbers_of_terms([term for some, _ in found_terms for term in some])
+            words = self._numbers_of_words(cut.words)
+            terms = self._numbers_of_terms(cut.terms)
             known = self._known
             if max(known.of_words.n, known.of_terms.n) > self._most:
                 self._forget()  # the arrays at hand stay as they are
-        rows = _rows((plain, simple, foreign), found)
-        n_plain = len(found[0][0])
-        return self._vectors_of(
-            _counted_pieces(known.of_words.rows(PIECES), rows, words, len(texts)),
-            CompressedRows.counted(
-                np.concatenate([rows[:n_plain], _rows((simple, foreign), found_terms)]),
-                np.concatenate([known.term_of_word[words[:n_plain]], terms]),
-                (len(texts), max(known.of_terms.n, 1)),
-            ),
-            known,
+        static, numbers = self._static, known.term_of_word[words[: cut.n_folded]]
+        most = int((cut.term_ends - cut.term_starts).max(initial=0))
+        vectors: Vectors = bag_vectors(
+            (cut.word_starts, cut.word_ends, words),
+            known.of_words.arrays,
+            (static.piece_weights, piece_vectors()),
+            (cut.term_starts, cut.term_ends, np.concatenate([numbers, terms])),
+            known.of_terms.arrays,
+            (known.weights, np.append(0.0, 1 + np.log(np.arange(1, most + 1)))),
+            SHARES,
+            SIGNATURE_WIDTH,
         )
+        centre_rows(vectors, static.mean)
+        return seal(vectors)
 
     def _forget(self) -> None:
         self._number_of_word: dict[str, int] = {}
@@ -158,6 +154,8 @@ class WordTable:
     def _numbers_of_words(self, words: Sequence[str]) -> Numbers:
         """Return the numbers of words, after those that are new have got one."""
         number_of = self._number_of_word
+        with suppress(KeyError):
+            return _numbers(number_of, words)
         new = [word for word in dict.fromkeys(words) if word not in number_of]
         if new:
             pieces_of = piece_numbers()
@@ -165,7 +163,7 @@ class WordTable:
             rows = np.repeat(np.arange(len(new)), [len(pieces) for pieces in lists])
             pieces = np.fromiter(chain.from_iterable(lists), np.int64, len(rows))
             of_new = CompressedRows.counted(rows, pieces, (len(new), PIECES))
-            of_terms = self._numbers_of_terms([word.lower() for word in new])
+            of_terms = self._numbers_of_terms([word.casefold() for word in new])
             n = len(number_of)
             term_of_word = _with_room(self._known.term_of_word, n + len(new))
             term_of_word[n : n + len(new)] = of_terms
@@ -191,59 +189,57 @@ class WordTable:
             number_of.update(zip(new, range(n, n + len(new)), strict=True))
         return _numbers(number_of, terms)
 
-    def _vectors_of(
-        self, of_pieces: CompressedRows, of_terms: CompressedRows, known: _Known
-    ) -> Vectors:
-        """Return the vectors of texts by how often each has each piece and each term."""
-        static, n = self._static, len(of_pieces)
-        piece_weights = static.piece_weights[of_pieces.columns]
-        of_pieces = of_pieces.with_values(np.sqrt(of_pieces.values * piece_weights))
-        of_pieces, used = _with_used_columns(of_pieces)
-        pieces = piece_vectors()[used].astype(np.float64)
-        weights = known.weights[of_terms.columns]
-        of_terms = of_terms.with_values((1 + np.log(of_terms.values)) * weights)
-        of_terms, used = _with_used_columns(of_terms)
-        signatures = known.of_terms.rows(SIGNATURE_WIDTH).take(used)
-        vectors = np.zeros((n, static.dimensions), np.float32)
-        for start in range(0, n, BATCH):
-            end = min(start + BATCH, n)
-            meaning = of_pieces.part(start, end).times_dense(pieces)
-            spelling = of_terms.part(start, end).dense_product(signatures)
-            lengths = np.sqrt([np.einsum("ij,ij->i", half, half) for half in (meaning, spelling)])
-            shares = np.where(lengths > 0, [[MEANING_SHARE], [1 - MEANING_SHARE]], 0)
-            whole = np.maximum(np.sqrt(shares.sum(axis=0)), 1e-300)
-            scales = np.sqrt(shares) / whole / np.where(lengths > 0, lengths, 1)
-            for half, scale, place in zip((meaning, spelling), scales, HALVES, strict=True):
-                np.multiply(half, scale[:, None], vectors[start:end, place], casting="same_kind")
-        return static.centre(vectors)
 
+class _Cut(NamedTuple):
+    """The words and the terms of texts, one after the other, in whatever order of the texts.
 
-def _counted_pieces(
-    of_words: CompressedRows, rows: Numbers, words: Numbers, n_rows: int
-) -> CompressedRows:
-    """Return how often each text has each piece.
-
-    Args:
-        of_words: how often each word has each piece.
-        rows: the text of each word that comes.
-        words: the number of each word that comes.
-        n_rows: the number of texts.
+    Attributes:
+        words: the words.
+        word_starts: int64 [n], where those of each text start.
+        word_ends: int64 [n], where they end.
+        n_folded: how many of the words, from the first on, are terms with their case folded.
+        terms: the terms of the texts that have others.
+        term_starts: int64 [n], where the terms of each text start: words that are folded, or, with
+            `n_folded` added, terms.
+        term_ends: int64 [n], where they end.
     """
-    starts = of_words.starts[words]
-    lengths = of_words.starts[words + 1] - starts
-    places = expand_ranges(starts, lengths)
-    columns, values = of_words.columns[places], of_words.values[places]
-    return CompressedRows.summed(np.repeat(rows, lengths), columns, values, (n_rows, PIECES))
+
+    words: list[str]
+    word_starts: Numbers
+    word_ends: Numbers
+    n_folded: int
+    terms: list[str]
+    term_starts: Numbers
+    term_ends: Numbers
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> _Cut:
+        """Return the words and the terms of texts."""
+        folded, others = list(range(len(texts))), list[int]()
+        if (found := cased_words_of_all(texts)) is None:
+            # One text of another script would have all beside it read one by one.
+            others = [i for i in folded if not texts[i].isascii() and APART.search(texts[i])]
+            found = cased_words_of_all([texts[i] for i in _without(folded, others)])
+        if found is None:  # what is apart shows when it is normalized, or is very long
+            others = [i for i in folded if cased_words_of_all([texts[i]]) is None]
+            found = cased_words_of_all([texts[i] for i in _without(folded, others)])
+        assert found is not None, "no text is left that is read alone"
+        (words, starts), folded = found, _without(folded, others)
+        places = np.zeros((4, len(texts)), np.int64)
+        places[::2, folded], places[1::2, folded] = starts[:-1], starts[1:]
+        n_folded, terms = len(words), list[str]()
+        for i in others:
+            its_words, its_terms = cased_words(texts[i]), terms_of(texts[i], identifiers=False)
+            places[:2, i] = len(words), len(words) + len(its_words)
+            places[2:, i] = n_folded + len(terms), n_folded + len(terms) + len(its_terms)
+            words += its_words
+            terms += its_terms
+        return cls(words, places[0], places[1], n_folded, terms, places[2], places[3])
 
 
-def _with_used_columns(matrix: CompressedRows) -> tuple[CompressedRows, Numbers]:
-    """Return the matrix of the columns that have entries, and which these are."""
-    is_used = np.zeros(matrix.width, np.bool_)
-    is_used[matrix.columns] = True
-    used = np.flatnonzero(is_used)
-    place_of = np.zeros(matrix.width, np.int32)
-    place_of[used] = np.arange(len(used), dtype=np.int32)
-    return replace(matrix, columns=place_of[matrix.columns], width=len(used)), used
+def _without(numbers: Sequence[int], others: Sequence[int]) -> list[int]:
+    left_out = set(others)
+    return [number for number in numbers if number not in left_out]
 
 
 def _numbers(number_of: dict[str, int], things: Sequence[str]) -> Numbers:
@@ -251,19 +247,6 @@ def _numbers(number_of: dict[str, int], things: Sequence[str]) -> Numbers:
     if len(things) < 2:  # for which `itemgetter` returns no tuple
         return np.array([number_of[thing] for thing in things], np.int64)
     return np.array(itemgetter(*things)(number_of), np.int64)
-
-
-def _rows(groups: Sequence[Sequence[int]], found: Sequence[tuple[list[str], list[int]]]) -> Numbers:
-    """Return the text of each word.
-
-    Args:
-        groups: the texts of each group.
-        found: the words of each group, and where each text starts and ends.
-    """
-    pairs = zip(groups, found, strict=True)
-    return np.concatenate(
-        [np.repeat(np.array(group, np.int64), np.diff(starts)) for group, (_, starts) in pairs]
-    )
 
 
 def _with_room(array: NDArray[Number], size: int) -> NDArray[Number]:

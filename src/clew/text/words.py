@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import chain
 from string import ascii_letters
 
 import numpy as np
@@ -48,8 +48,13 @@ _ALL_BELOW = "".join(map(chr, range(0x2C00)))  # where the last of these scripts
 PLAIN_SIGN = "".join(
     f"{run[0]}-{run[-1]}" for run in LETTERS_AND_DIGITS.findall(OTHER_SCRIPT.sub(" ", _ALL_BELOW))
 )
+PLAIN_LETTER = "".join(
+    f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", OTHER_SCRIPT.sub(" ", _ALL_BELOW))
+)
 PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
-WORD_OR_BOUNDARY = re.compile(f"{PLAIN_WORD.pattern}|{BOUNDARY}")
+MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
+# Beside these, the words of the folded text are those of the text, each folded.
+APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -90,40 +95,52 @@ def cased_words(text: str) -> list[str]:
     return _split(unicodedata.normalize("NFKC", text))
 
 
-def cased_words_of_all(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+def cased_words_of_all(texts: Sequence[str]) -> tuple[list[str], list[int]] | None:
     """Return the words of all texts, one text after the other, and where each starts and ends.
 
+    Returns:
+        What `cased_words` returns of each, where `terms` are these words with their case folded,
+        one by one; None where a text has words that are longer, or in a script, of which that is
+        not sure.
+
     Example:
-        >>> cased_words_of_all(["The cat", "...", "42nd"])
-        (['The', 'cat', '42nd'], [0, 2, 2, 3])
+        >>> cased_words_of_all(["The cat", "...", "42nd Öst"])
+        (['The', 'cat', '42nd', 'Öst'], [0, 2, 2, 4])
+        >>> cased_words_of_all(["北京"]) is None
+        True
     """
+    if not texts:
+        return [], [0]
     together = f" {BOUNDARY} ".join(texts)
-    if together.isascii() and together.count(BOUNDARY) == len(texts) - 1:
-        found = together.translate(SPACE_BUT_BOUNDARY).split()
-        if max(map(len, found), default=0) <= MAX_WORD_LENGTH:
-            return _between_boundaries(found)
-    return _one_after_the_other(list(map(cased_words, texts)))
+    if together.count(BOUNDARY) != len(texts) - 1:
+        return None
+    if together.isascii():
+        spaced = together.translate(SPACE_BUT_BOUNDARY)
+    else:
+        normalized = unicodedata.normalize("NFKC", together)
+        codes = np.frombuffer(normalized.encode("utf-32-le", "surrogatepass"), "<u4")
+        kept = _signs_of_words().take(codes, mode="clip")
+        if not kept.all():
+            return None
+        spaced = kept.tobytes().decode("utf-32-le")
+    found = spaced.split()
+    if max(map(len, found), default=0) > MAX_FOLDED_LENGTH:
+        return None
+    return _between_boundaries(found)
 
 
-def cased_words_and_terms_of_all(
-    texts: Sequence[str],
-) -> tuple[tuple[list[str], list[int]], tuple[list[str], list[int]]]:
-    """Return what `cased_words_of_all` returns, and the same of terms without names of code.
+@lru_cache(maxsize=1)
+def _signs_of_words() -> NDArray[np.uint32]:
+    """What each sign stands for in words that are looked for together, by its code.
 
-    Example:
-        >>> cased_words_and_terms_of_all(["Öst", "北京"])
-        ((['Öst', '北', '京'], [0, 1, 3]), (['öst', '北', '北京', '京'], [0, 1, 4]))
+    That is the sign itself, a space for what is in no word, and 0 for what has rules of its own,
+    which all higher signs have, too.
     """
-    together = unicodedata.normalize("NFKC", f" {BOUNDARY} ".join(texts))
-    folded = together.casefold()
-    if together.count(BOUNDARY) == len(texts) - 1 and not OTHER_SCRIPT.search(together + folded):
-        both = together, folded
-        cased, of_terms = (_between_boundaries(WORD_OR_BOUNDARY.findall(one)) for one in both)
-        return cased, of_terms
-    return (
-        _one_after_the_other(list(map(cased_words, texts))),
-        _one_after_the_other([terms(text, identifiers=False) for text in texts]),
-    )
+    signs = re.sub(f"[^{PLAIN_SIGN}{BOUNDARY}]", " ", _ALL_BELOW)
+    codes = [
+        0 if APART.match(sign) else ord(kept) for sign, kept in zip(_ALL_BELOW, signs, strict=True)
+    ]
+    return np.array([*codes, 0], "<u4")
 
 
 def _between_boundaries(found: list[str]) -> tuple[list[str], list[int]]:
@@ -131,10 +148,6 @@ def _between_boundaries(found: list[str]) -> tuple[list[str], list[int]]:
     ends = [i for i, word in enumerate(found) if word == BOUNDARY]
     starts = [0, *(end - before for before, end in enumerate(ends))]
     return [word for word in found if word != BOUNDARY], [*starts, len(found) - len(ends)]
-
-
-def _one_after_the_other(lists: Sequence[list[str]]) -> tuple[list[str], list[int]]:
-    return list(chain.from_iterable(lists)), [0, *accumulate(map(len, lists))]
 
 
 def has_content(text: str) -> bool:
@@ -208,9 +221,8 @@ def _code_runs(text: str) -> list[str]:
 
     A run with small letters alone, or with one capital before them, is none: most are such words.
     """
-    if not text.isascii():
-        found = CODE_NAME.findall(text)
-        return [run for run in found if "_" in run or not (run.islower() or run.istitle())]
+    if not text.isascii():  # other signs are in no name of code
+        text = text.encode("ascii", "replace").decode("ascii")
     return [
         run
         for joined in text.translate(SPACE_BUT_UNDERSCORE).split()

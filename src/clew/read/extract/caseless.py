@@ -18,6 +18,7 @@ from clew.text.words import IDEOGRAPHS
 
 _UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
 _KATAKANA = re.compile("[\u30a1-\u30faー][\u30a1-\u30faー・]+")
+ASCII = "\x7f"  # the last sign that is
 _WIDE_SPACE = "\u3000"
 MAX_SHARE = 0.05  # of the passages that may have a word without capitals that is a name
 MIN_JOINED = 2  # times that two words come together in the name that they form
@@ -32,11 +33,11 @@ def caseless_words(text: str, words: WordColumns) -> list[Word]:
     """
     if text.isascii():
         return []
-    letters = [text[start] for start in words.starts]
+    letters = [(i, text[start]) for i, start in enumerate(words.starts) if text[start] > ASCII]
     return [
         words.word(i)
-        for i, letter in enumerate(letters)
-        if not letter.isascii() and letter.isalpha() and letter.lower() == letter.upper()
+        for i, letter in letters
+        if letter.isalpha() and letter.lower() == letter.upper()
     ]
 
 

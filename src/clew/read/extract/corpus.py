@@ -201,5 +201,8 @@ def _keys_of(title: str) -> tuple[str, ...]:
     """Return the words of a title, with their case folded."""
     if (known := TITLE_KEYS.get(title)) is not None:
         return known
-    keys = tuple(find_columns(title).keys)
+    if title.replace(" ", "").isalnum():  # as most are: words between spaces
+        keys = tuple(title.casefold().split())
+    else:
+        keys = tuple(find_columns(title).keys)
     return TITLE_KEYS.put(title, keys) if len(title) <= MAX_KEPT_TEXT else keys

@@ -12,11 +12,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.read.extract.word_columns import Word, WordColumns
+from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
 _QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
+_ASCII_MARK = '"'
+_MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
-_ASCII_RUN = re.compile(r"([A-Za-z]{2,}+)(?![0-9_])(\.(?= ))?")  # which ends as a short word does
+# Runs of letters, which end as short words do, where no script is another.
+_RUN = re.compile(rf"[{PLAIN_LETTER}]{{2,}}+(?![{PLAIN_SIGN}_])")
+_STOPPED_RUN = re.compile(rf"[{PLAIN_LETTER}]{{2,}}+(?=\. )")
+_ASCII_RUN = re.compile(r"[a-z]{2,}+(?![0-9_])")
+_STOPPED_ASCII_RUN = re.compile(r"[a-z]{2,}+(?=\. )")
 MAX_SHORT = 4  # letters of a short word, or of the end of a longer one
 _INSIDE_NAME = (" ", ". ", " & ")  # what may be between two words of a name
 MIN_ABBREVIATED = 3  # times that an abbreviation has a full stop
@@ -58,8 +65,18 @@ def find_short_words(text: str) -> ShortWords:
         (('st', 'ives', 'the', 'st', 'of', 'old'), ('st',))
     """
     if text.isascii():
-        found = [(run[-MAX_SHORT:], stop) for run, stop in _ASCII_RUN.findall(text.lower())]
-        return tuple([word for word, _ in found]), tuple([word for word, stop in found if stop])
+        text = text.lower()
+        runs, stopped = _ASCII_RUN.findall(text), _STOPPED_ASCII_RUN.findall(text)
+        return (
+            tuple([run[-MAX_SHORT:] for run in runs]),
+            tuple([run[-MAX_SHORT:] for run in stopped]),
+        )
+    if not OTHER_SCRIPT.search(text):
+        runs, stopped = _RUN.findall(text), _STOPPED_RUN.findall(text)
+        return (
+            tuple([run[-MAX_SHORT:].casefold() for run in runs]),
+            tuple([run[-MAX_SHORT:].casefold() for run in stopped]),
+        )
     folded = [(word.casefold(), stop) for word, stop in _SHORT_WORD.findall(text)]
     return tuple([word for word, _ in folded]), tuple([word for word, stop in folded if stop])
 
@@ -101,16 +118,17 @@ def find_runs(
         inner_words: Small words that may be between two capitalised ones.
         max_words: The number of words that a run may have.
     """
-    behind = 0  # the last run
-    for i in words.openings():
+    behind, word, capitals, keys = 0, words.word, words.capitals, words.keys  # the last run
+    firsts = {first for first, _ in titles}
+    for i in words.openings:
         if i < behind:
             continue
-        run_end = _run_end(text, words, i, inner_words, max_words) if words.capitals[i] else i
-        title_end = i + _title_length(words, i, titles) if titles else i
+        run_end = _run_end(text, words, i, inner_words, max_words) if capitals[i] else i
+        title_end = i + _title_length(words, i, titles) if keys[i] in firsts else i
         if title_end > run_end:
-            yield Run(tuple(map(words.word, range(i, title_end))), is_title=True)
+            yield Run(tuple(map(word, range(i, title_end))), is_title=True)
         elif run_end > i:
-            yield Run(tuple(map(words.word, range(i, run_end))), is_title=False)
+            yield Run(tuple(map(word, range(i, run_end))), is_title=False)
         behind = max(run_end, title_end)
 
 
@@ -121,6 +139,8 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
         >>> list(find_quoted('the play "Hamlet" of 1600'))
         [(9, 17, 'Hamlet')]
     """
+    if not any(sign in text for sign in (_ASCII_MARK if text.isascii() else _MARKS)):
+        return  # as in most texts
     for match in _QUOTED.finditer(text, start):
         content = (match[1] or match[2]).strip(" ,.;:!?")
         if content and len(content.split()) <= MAX_QUOTED_WORDS:
@@ -132,7 +152,15 @@ def _run_end(
 ) -> int:
     """Return the position behind the run that begins at a word."""
     end, keys, capitals = first + 1, words.keys, words.capitals
-    while end < len(keys) and end - first < max_words and _is_joined(text, words, end):
+    if end < len(keys) and not capitals[end] and keys[end] not in inner_words:
+        return end  # as most do
+    begins = words.begins
+    while (
+        end < len(keys)
+        and end - first < max_words
+        and not begins[end]
+        and _is_joined(text, words, end)
+    ):
         if capitals[end]:
             end += 1
             continue

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import compress, pairwise
+from operator import not_
 from typing import NamedTuple
 
 from clew.read.extract.caseless import (
@@ -298,6 +300,9 @@ def without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
         >>> [mention.name for mention in without_overlaps(pair)]
         ['New York']
     """
+    mentions = list(mentions)
+    if all(one.end <= other.start for one, other in pairwise(mentions)):
+        return mentions
     separate: list[Mention] = []
     for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
         if not separate or mention.start >= separate[-1].end:
@@ -320,11 +325,13 @@ def count_words(words: WordColumns, caseless: Sequence[Word]) -> CountedWords:
         >>> count_words(find_columns("Then Anna left. Ben came."), [])[:2]
         (('anna',), ('left', 'came'))
     """
-    looks = zip(words.keys, words.begins, words.behind_stop, words.capitals, strict=True)
-    within = [(key, capital) for key, begins, stop, capital in looks if not (begins or stop)]
+    within = [
+        not (begins or stop) for begins, stop in zip(words.begins, words.behind_stop, strict=True)
+    ]
+    keys, capitals = list(compress(words.keys, within)), list(compress(words.capitals, within))
     return CountedWords(
-        tuple([key for key, capital in within if capital]),
-        tuple([key for key, capital in within if not capital]),
+        tuple(compress(keys, capitals)),
+        tuple(compress(keys, map(not_, capitals))),
         frozenset([word.key for word in caseless]),
         frozenset(keys_of_pairs(caseless)),
     )
@@ -332,15 +339,22 @@ def count_words(words: WordColumns, caseless: Sequence[Word]) -> CountedWords:
 
 def _written(text: str, words: WordColumns, abbreviations: frozenset[str]) -> Written:
     keys, begins = words.keys, words.begins
-    cased = [i for i, has_capital in enumerate(words.capitals) if has_capital]
-    doubtful = [i for i, stop in enumerate(words.behind_stop) if stop and not begins[i]]
+    cased = [i for i in words.openings if words.capitals[i]]
+    doubtful = [i for i in compress(range(len(keys)), words.behind_stop) if not begins[i]]
     last = len(keys) - 1
-    starts = [(keys[i], without_possessive(keys[i + 1])) for i in words.openings() if i < last]
+    starts = [(keys[i], without_possessive(keys[i + 1])) for i in words.openings if i < last]
     return Written(
         abbreviations,
         count_words(words, caseless_words(text, words)),
         frozenset([keys[i] for i in (*cased, *doubtful)]),
-        frozenset([_single(text[words.starts[i] : words.ends[i]], keys[i]) for i in cased]),
+        frozenset(
+            [
+                keys[i]
+                if (key := keys[i]).isascii() and "'" not in key
+                else _single(text[words.starts[i] : words.ends[i]], key)
+                for i in cased
+            ]
+        ),
         frozenset(starts),
         f" {' '.join(keys)}" if keys else "",
     )
@@ -359,19 +373,17 @@ def _mentions_of_runs(
     text: str, runs: Sequence[Run], evidence: Evidence, rules: Rules
 ) -> Iterator[Mention]:
     """Yield the names in runs of capitalised words."""
+    small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
     for run in runs:
         parts = [run.words] if run.is_title else _cut_at_openings(text, run.words, evidence, rules)
         for words in parts:
             first = words[0]
             name = without_possessive(text[first.start : words[-1].end])
-            opens_only = first.begins and first.key not in evidence.capital
-            doubtful = (
-                not run.is_title
-                and len(words) == 1
-                and (first.key in evidence.mostly_small or opens_only)
-            )
-            if not doubtful or fold_case(name) in evidence.titles:
-                yield Mention(name, first.start, words[-1].end, first.sentence)
+            if len(words) == 1 and not run.is_title:
+                opens_only = first.begins and first.key not in capital
+                if (opens_only or first.key in small) and fold_case(name) not in titles:
+                    continue
+            yield Mention(name, first.start, words[-1].end, first.sentence)
 
 
 def _quoted_mentions(passage: NormalizedPassage, runs: Sequence[Run]) -> Iterator[Mention]:
@@ -384,17 +396,17 @@ def _quoted_mentions(passage: NormalizedPassage, runs: Sequence[Run]) -> Iterato
 
 def _cut_at_openings(
     text: str, words: Sequence[Word], evidence: Evidence, rules: Rules
-) -> Iterator[Sequence[Word]]:
-    """Yield the parts of a run between words that have a capital only for their place.
+) -> list[Sequence[Word]]:
+    """Return the parts of a run between words that have a capital only for their place.
 
     Such a word comes first, or behind a full stop, and is mostly written small elsewhere.
     """
-    first = 0
+    parts, first, small = list[Sequence[Word]](), 0, evidence.mostly_small
     for i, word in enumerate(words):
-        after_stop = i > 0 and text[words[i - 1].end : word.start] == ". "
-        if (word.begins or after_stop) and word.key in evidence.mostly_small:
+        opens = word.begins or (i > 0 and text[words[i - 1].end : word.start] == ". ")
+        if opens and word.key in small:
             if i > first:
-                yield words[first:i]
+                parts.append(words[first:i])
             first = i + 1
         elif (
             i == first
@@ -403,4 +415,5 @@ def _cut_at_openings(
         ):
             first = i + 1
     if first < len(words):
-        yield words[first:]
+        parts.append(words[first:] if first else words)
+    return parts

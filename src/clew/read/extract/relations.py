@@ -19,6 +19,7 @@ from clew.read.extract.word_columns import MARKS
 from clew.text.words import IDEOGRAPHS, fold_case
 
 UNKNOWN_RELATION, ELLIPSIS = "mentions", "… "
+_GAPS = frozenset((", ", "; "))  # which most members of a list have between them
 MAX_LIST_GAP = 20  # characters between two names of a list
 _WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
@@ -66,9 +67,11 @@ def find_facts(
         same_sentence = before is not None and before.sentence == mention.sentence
         begin = before.end if before is not None and same_sentence else mention.sentence
         between = text[begin : mention.start]
-        if not (same_sentence and _is_list_gap(between, list_words)):
+        if not (same_sentence and (between in _GAPS or _is_list_gap(between, list_words))):
             words = _words(between.rpartition("\n")[2])
-            relation = " ".join(words[max(0, len(words) - max_relation_words) :])
+            if len(words) > max_relation_words:
+                words = words[len(words) - max_relation_words :]
+            relation = " ".join(words)
             if not relation:
                 relation = UNKNOWN_RELATION
             elif same_sentence and not was_subject:
@@ -85,9 +88,7 @@ def _words(text: str) -> list[str]:
 
 def _is_list_gap(between: str, list_words: Collection[str]) -> bool:
     """Return whether the text between two names only separates members of a list."""
-    if between in (", ", "; "):
-        return True
-    return (
+    return between in _GAPS or (
         len(between) < MAX_LIST_GAP
         and all(word.casefold() in list_words for word in _words(between))
         and not _LIST_SIGNS.sub("", _WORD.sub("", between))

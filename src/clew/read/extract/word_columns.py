@@ -61,6 +61,8 @@ class WordColumns(NamedTuple):
         capitals: Whether each has a capital.
         sentences: Where the sentence of each starts.
         behind_stop: Whether a full stop and a space stand before each.
+        openings: The numbers of the words that a name may begin with: those that have a capital,
+            or whose first letter has no case.
     """
 
     starts: list[int]
@@ -70,6 +72,7 @@ class WordColumns(NamedTuple):
     capitals: list[bool]
     sentences: list[int]
     behind_stop: list[bool]
+    openings: list[int]
 
     def from_place(self, start: int) -> WordColumns:
         """Return the words that start at a place of the text or behind it.
@@ -79,7 +82,10 @@ class WordColumns(NamedTuple):
             ['left']
         """
         first = bisect_left(self.starts, start)
-        return WordColumns._make([column[first:] for column in self]) if first else self
+        if not first:
+            return self
+        openings = [i - first for i in self.openings if i >= first]
+        return WordColumns._make([*(column[first:] for column in self[:-1]), openings])
 
     def word(self, i: int) -> Word:
         """Return the object for a word.
@@ -97,21 +103,6 @@ class WordColumns(NamedTuple):
             self.sentences[i],
         )
 
-    def openings(self) -> list[int]:
-        """Return the numbers of the words that a name may begin with.
-
-        They have a capital, or their first letter has no case.
-
-        Example:
-            >>> find_columns("in 1990 Anna left").openings()
-            [1, 2]
-        """
-        return [
-            i
-            for i, (key, capital) in enumerate(zip(self.keys, self.capitals, strict=True))
-            if capital or not ("a" <= key[0] <= "z" or key[0].lower() != key[0].upper())
-        ]
-
 
 def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
     """Return the words of a text as columns.
@@ -124,6 +115,8 @@ def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
         >>> found = find_columns("Anna left. Ben came.")
         >>> found.keys, found.begins
         (['anna', 'left', 'ben', 'came'], [True, False, True, False])
+        >>> find_columns("in 1990 Anna left").openings
+        [1, 2]
     """
     is_ascii = text.isascii()
     parts = _pattern_for(text).split(text)  # gap, word, gap, word, ..., gap
@@ -133,9 +126,20 @@ def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
     if is_ascii:
         keys = list(map(str.lower, found))
         capitals = [word != key for word, key in zip(found, keys, strict=True)]
+        looks = enumerate(zip(keys, capitals, strict=True))
+        openings = [i for i, (key, capital) in looks if capital or key < "a"]  # begins with a digit
     else:
         keys = list(map(str.casefold, found))
-        capitals = [not word.islower() and any(map(str.isupper, word)) for word in found]
+        capitals = [
+            word != key if word.isascii() else not word.islower() and any(map(str.isupper, word))
+            for word, key in zip(found, keys, strict=True)
+        ]
+        looks = enumerate(zip(keys, capitals, strict=True))
+        openings = [
+            i
+            for i, (key, capital) in looks
+            if capital or not ("a" <= key[0] <= "z" or key[0].lower() != key[0].upper())
+        ]
     begins, behind_stop = [False] * len(found), [False] * len(found)
     sentences, first = list[int](), 0
     for i in [i for i, gap in enumerate(gaps) if gap != " " or not i]:
@@ -148,7 +152,7 @@ def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
             sentences += starts[first : first + 1] * (i - first)
             first = i
     sentences += starts[first : first + 1] * (len(found) - first)
-    return WordColumns(starts, ends, keys, begins, capitals, sentences, behind_stop)
+    return WordColumns(starts, ends, keys, begins, capitals, sentences, behind_stop, openings)
 
 
 def first_key(text: str) -> str:
