@@ -81,6 +81,7 @@ class Pipeline:
         arrange = self.order.on(graph)
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
+        every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))
 
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
@@ -101,8 +102,9 @@ class Pipeline:
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
-                candidates = np.flatnonzero(~excluded.nodes) if excluded else np.arange(len(graph))
-                everything = Subgraph(freeze(candidates, np.int32))
+                everything = every_node
+                if excluded:
+                    everything = Subgraph(freeze(np.flatnonzero(~excluded.nodes), np.int32))
 
                 def select_for(room: int) -> Subgraph:
                     subgraph = everything
