@@ -102,9 +102,7 @@ class Pipeline:
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
-                everything = every_node
-                if excluded:
-                    everything = Subgraph(freeze(np.flatnonzero(~excluded.nodes), np.int32))
+                everything = _without(excluded, every_node)
 
                 def select_for(room: int) -> Subgraph:
                     subgraph = everything
@@ -150,6 +148,13 @@ def _irrelevant(graph: Graph, query: Query) -> Excluded | None:
     values = query.relevance.of(freeze(np.arange(len(graph)), np.int32))
     excluded = replace(Excluded.nothing(graph), nodes=values < query.min_relevance)
     return excluded or None
+
+
+def _without(excluded: Excluded | None, every_node: Subgraph) -> Subgraph:
+    """Return every node but those that are excluded."""
+    if not excluded:
+        return every_node
+    return Subgraph(freeze(np.flatnonzero(~excluded.nodes), np.int32))
 
 
 def _both(one: Excluded | None, other: Excluded | None) -> Excluded | None:

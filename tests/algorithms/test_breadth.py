@@ -185,11 +185,14 @@ def test_a_search_from_both_ends_finds_the_same_paths(pairs, sources, wanted, mo
     links = Graph.of(["text"] * 12, edges=edges).links()
 
     one_end, both_ends = (
-        shortest_paths(links, sources, wanted, most, directed=directed) for directed in (True, False)
+        shortest_paths(links, sources, wanted, most, directed=directed)
+        for directed in (True, False)
     )
 
     assert one_end == both_ends
     for search in (reach.plain, reach.function):
         rows = np.array(sources, np.int64), np.array(wanted, np.int64)
-        origins = [search(links.starts, links.targets, *rows, most, nearby) for nearby in (0, most // 2)]
+        origins = [
+            search(links.starts, links.targets, *rows, most, nearby) for nearby in (0, most // 2)
+        ]
         assert all(len({int(one[row]) for one in origins}) == 1 for row in one_end)
