@@ -491,6 +491,8 @@ def _nothing_fits(graph: Graph, budget: int, first: Dropped) -> str:
 def _warn_if_best_too_large(page: FittedPage, budget: int) -> None:
     """Warn, once for a graph, where the best content alone is larger than the whole budget."""
     graph = page.request.graph
+    if not (graph.tokens > budget).any():
+        return
     prizes = np.where(graph.content, page.request.prizes, 0.0)
     best = int(top_k(prizes, 1)[0])
     if prizes[best] > 0 and graph.tokens[best] > budget and best not in page.reading.nodes:

@@ -149,7 +149,7 @@ def _shortest_paths(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, Pa
     best = top_k(seeds.scores, MAX_START_ROWS)
     starts = list(named) or best[seeds.scores[best] > 0].tolist()
     links = graph.links()
-    slots_to = shortest_paths(links, starts, wanted, MAX_HOPS)
+    slots_to = shortest_paths(links, starts, wanted, MAX_HOPS, directed=False)
     paths = {}
     for row in rows:
         slots = slots_to.get(row, [])

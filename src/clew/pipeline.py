@@ -81,6 +81,7 @@ class Pipeline:
         arrange = self.order.on(graph)
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
+        every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))
 
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
@@ -101,8 +102,7 @@ class Pipeline:
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
-                candidates = np.flatnonzero(~excluded.nodes) if excluded else np.arange(len(graph))
-                everything = Subgraph(freeze(candidates, np.int32))
+                everything = _without(excluded, every_node)
 
                 def select_for(room: int) -> Subgraph:
                     subgraph = everything
@@ -148,6 +148,13 @@ def _irrelevant(graph: Graph, query: Query) -> Excluded | None:
     values = query.relevance.of(freeze(np.arange(len(graph)), np.int32))
     excluded = replace(Excluded.nothing(graph), nodes=values < query.min_relevance)
     return excluded or None
+
+
+def _without(excluded: Excluded | None, every_node: Subgraph) -> Subgraph:
+    """Return every node but those that are excluded."""
+    if not excluded:
+        return every_node
+    return Subgraph(freeze(np.flatnonzero(~excluded.nodes), np.int32))
 
 
 def _both(one: Excluded | None, other: Excluded | None) -> Excluded | None:

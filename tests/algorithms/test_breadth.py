@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.algorithms.traversal.breadth_first import search_breadth_first, shortest_paths
+from clew.algorithms.traversal.kernels.hops import reach
 from clew.algorithms.traversal.reached import induced_links
 from clew.graph import Edges, Graph
 
@@ -176,3 +177,22 @@ def test_a_hub_is_followed_to_its_best_leaves_only():
     assert search_breadth_first(hub.links(), [5]).rows.tolist() == [5, 0, *range(10_000, 9_950, -1)]
     assert search_breadth_first(hub.links(), []).rows.tolist() == []
     assert search_breadth_first(Graph.of(["text"]).links(), [0]).rows.tolist() == [0]
+
+
+@given(PAIRS, ROWS, ROWS, st.integers(0, 6))
+def test_a_search_from_both_ends_finds_the_same_paths(pairs, sources, wanted, most):
+    edges = Edges.of("tie", [a for a, _ in pairs], [b for _, b in pairs])
+    links = Graph.of(["text"] * 12, edges=edges).links()
+
+    one_end, both_ends = (
+        shortest_paths(links, sources, wanted, most, directed=directed)
+        for directed in (True, False)
+    )
+
+    assert one_end == both_ends
+    for search in (reach.plain, reach.function):
+        rows = np.array(sources, np.int64), np.array(wanted, np.int64)
+        origins = [
+            search(links.starts, links.targets, *rows, most, nearby) for nearby in (0, most // 2)
+        ]
+        assert all(len({int(one[row]) for one in origins}) == 1 for row in one_end)

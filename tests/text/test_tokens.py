@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import ESTIMATE_NAME, counter_name, make_counter
@@ -17,6 +20,25 @@ def test_the_estimate_counts_words_numbers_and_signs():
     assert estimate_tokens("1234567") == 3
     assert estimate_tokens("a, b!") == 4
     assert estimate_tokens("北京") == 2
+
+
+@given(
+    st.text(st.sampled_from("aZé0 9.,\n\x1c\x85\u2003\u3000?北_") | st.characters()),
+    st.integers(1, 99),
+)
+def test_the_estimate_is_the_sum_over_runs_of_signs(text, times):
+    runs = re.findall(
+        "[A-Za-z]+|[0-9]+|[^ ]", "".join(" " if sign.isspace() else sign for sign in text * times)
+    )
+    sizes = [
+        (run[0].isdigit() and run.isascii(), run.isascii() and run.isalpha(), len(run))
+        for run in runs
+    ]
+    expected = sum(
+        (size + 2) // 3 if number else 1 if not word or size < 7 else (size + 3) // 4
+        for number, word, size in sizes
+    )
+    assert estimate_tokens(text * times) == expected
 
 
 @pytest.mark.parametrize(

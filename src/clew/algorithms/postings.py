@@ -123,7 +123,7 @@ class Postings:
             b: how far long texts are marked down, in [0, 1].
         """
         scores = np.zeros(len(self))
-        norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
+        norms = self._norms(k1, b)
         for term in terms:
             postings = list(self._postings(term))
             idf = self.idf(sum(len(texts) for texts, _ in postings))
@@ -192,6 +192,19 @@ class Postings:
         whole = _stacked(self.segments)
         members = whole.rows, groups[whole.columns], whole.values
         return Postings((CompressedRows.summed(*members, (len(whole), n)),))
+
+    def _norms(self, k1: float, b: float) -> Floats:
+        """Return what marks long texts down, computed once for the parameters of all questions."""
+        norms = self._known_norms.get((k1, b))
+        if norms is None:
+            norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
+            self._known_norms.clear()  # an experiment may try many
+            self._known_norms[k1, b] = norms
+        return norms
+
+    @cached_property
+    def _known_norms(self) -> dict[tuple[float, float], Floats]:
+        return {}
 
     @cached_property
     def _mean_length(self) -> float:

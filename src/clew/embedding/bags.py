@@ -280,8 +280,11 @@ class BagSegment:
 
     def products(self, query: Vectors) -> Vectors:
         factors = self.table.factors(query)
-        found = self.scales[:, 0] * self.pieces.sums(OF_PIECES, factors.pieces)
-        found += self.scales[:, 1] * self.terms.sums(OF_TERMS, factors.terms)
+        found = self.pieces.sums(OF_PIECES, factors.pieces)
+        found *= self.scales[:, 0]  # in place: new memory for many rows takes as long as the sums
+        of_terms = self.terms.sums(OF_TERMS, factors.terms)
+        of_terms *= self.scales[:, 1]
+        found += of_terms
         found -= self.scales[:, 2] * factors.mean
         found[self.other_rows] = products(self.others, query)
         return found.astype(np.float32)

@@ -19,11 +19,12 @@ def titles_of(graph: GraphColumns, node: int) -> list[str]:
         ['Moon']
     """
     titles: list[str] = []
-    above = int(graph.parents[node])
+    parents, kinds, texts = graph.parents, graph.kinds, graph.texts
+    above = parents.item(node)
     while above >= 0:
-        if graph.kinds[above] in CONNECTORS:
-            titles.append(" ".join(graph.texts[above].split()))
-        above = int(graph.parents[above])
+        if kinds[above] in CONNECTORS:
+            titles.append(" ".join(texts[above].split()))
+        above = parents.item(above)
     return [title for title in dict.fromkeys(reversed(titles)) if title]
 
 

@@ -70,8 +70,11 @@ class FactRanking:
             found = self.coarse.extremes(self.vectors, vector, k, self.has_vector)
         if found is None:
             near = cosines(self.vectors, vector)
-            ranked = top_k(np.where(self.has_vector, near, near.min()), k)
-            return ranked, np.where(self.has_vector, min_max_scale(near), 0)[ranked]
+            lowest, highest = near.min(), near.max()
+            among = near if self.has_vector.all() else np.where(self.has_vector, near, lowest)
+            ranked = top_k(among, k)
+            scaled = min_max_scale([*near[ranked], lowest, highest])[: len(ranked)]
+            return ranked, np.where(self.has_vector[ranked], scaled, 0)
         scaled = min_max_scale([*found.cosines, found.lowest, found.highest])
         return found.rows, scaled[: len(found.rows)]
 
@@ -115,14 +118,16 @@ def entity_scores(graph: Graph, facts: Rows, scores: Floats, k: int) -> tuple[Fl
         The scores of all nodes, float64 [n], and the rows of those above 0, best first.
     """
     ends = np.concatenate([graph.facts.subjects[facts], graph.facts.objects[facts]])
-    total = np.bincount(ends, weights=np.tile(scores, 2), minlength=len(graph)) / np.maximum(
-        graph.part(MentionCountsPart()), 1
+    rows = np.array(sorted(set(ends.tolist())), np.int64)  # few of the graph's
+    places = np.searchsorted(rows, ends)
+    total = np.bincount(places, weights=np.tile(scores, 2), minlength=len(rows)) / np.maximum(
+        graph.part(MentionCountsPart())[rows], 1
     )
-    means = total / np.maximum(np.bincount(ends, minlength=len(graph)), 1)
+    means = total / np.maximum(np.bincount(places, minlength=len(rows)), 1)
     best = top_k(means, min(k, int((means > 0).sum())))
     retained = np.zeros(len(graph))
-    retained[best] = means[best]
-    return retained, freeze(best, np.int32)
+    retained[rows[best]] = means[best]
+    return retained, freeze(rows[best], np.int32)
 
 
 def names_mentioned(graph: Graph, facts: NDArray[np.integer], question: str) -> Mask:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import Graph, canonical_text, freeze
+from clew.graph import Graph, canonical_text
 from clew.seed.blend import Blend, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.types import Query, Seed, Seeds
@@ -68,8 +68,7 @@ class InDocuments:
         index, documents = graph.part(InvertedIndexPart()), graph.part(DocumentWordsPart())
         if documents is None or not self.weight:
             return find_alone
-        inside = freeze(np.flatnonzero(documents.of_nodes >= 0), np.int32)
-        owners = freeze(documents.of_nodes[inside], np.int32)
+        owners = documents.of_nodes  # the last is that of a node in no document
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
@@ -79,11 +78,12 @@ class InDocuments:
             by_document = documents.postings.bm25(
                 [index.stems[stem] for stem in stems], self.k1, self.b
             )
-            around = np.zeros(len(graph))
-            around[inside] = scale_to_best(by_document)[owners]
+            around = np.append(self.weight * scale_to_best(by_document), 0.0)
             alone = scale_to_best(seeds.scores)
-            both = (alone + self.weight * around) / (1 + self.weight)
-            scores = np.where(alone > 0, both, 0.0)
+            scores = around[owners]
+            scores += alone
+            scores /= 1 + self.weight
+            scores[alone <= 0] = 0.0
             return replace(seeds, scores=scores)
 
         return find_seeds

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import reaches, top_k
-from clew.graph import Floats, Graph, Rows
+from clew.graph import Floats, Graph, Rows, row_mask
 from clew.select._shared import (
     narrow_to,
     places_left,
@@ -65,11 +65,15 @@ class Top:
         def rank(query: Query, prizes: Floats, candidates: Subgraph) -> _Ranked:
             free = content & (prizes > 0)
             free[required_rows(candidates)] = False
-            rows, notes = candidates.nodes[free[candidates.nodes]], {}
+            if len(candidates.nodes) < len(graph):
+                free &= row_mask(candidates.nodes, len(graph))
+            notes = {}
             if min_share and self.k is None and query.limit is None:
-                highest = float(prizes[rows].max(initial=0))
-                near = reaches(prizes[rows], min_share * highest, highest)
-                rows, notes = rows[near], {"far below the best": int((~near).sum())}
+                highest = float(prizes.max(initial=0, where=free))
+                near = free & reaches(prizes, min_share * highest, highest)
+                notes = {"far below the best": int(free.sum() - near.sum())}
+                free = near
+            rows = candidates.nodes[free[candidates.nodes]]
             return _Ranked(rows, prizes[rows], notes)
 
         ranked_for = remember_last(rank)
