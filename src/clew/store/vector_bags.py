@@ -23,12 +23,12 @@ SIGNATURES = "bags.signatures"
 WEIGHTS = "bags.weights"
 OWNERS = ("nodes", "facts")
 KINDS = {"pieces": np.uint16, "terms": np.int32}
-MAPPED_BAGS = tuple(
-    f"{owner}.bags.{name}"
-    for owner in OWNERS
-    for name in (*(f"{kind}.{part}" for kind in KINDS for part in ("columns", "counts")), "others")
+IN_BAGS = (*(f"{kind}.{part}" for kind in KINDS for part in ("columns", "counts")), "others")
+MAPPED = (
+    *(f"{owner}.vectors" for owner in OWNERS),
+    *(f"{owner}.bags.{name}" for owner in OWNERS for name in IN_BAGS),
 )
-"""The arrays of them that stay on the disk and are mapped."""
+"""The arrays that stay on the disk and are mapped when they are used."""
 
 
 def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
