@@ -24,7 +24,10 @@ from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
 FORMAT = 6
-"""The newest format, of a large index: texts and columns are compressed."""
+"""The newest format, of a large index: texts and columns are compressed.
+
+Vectors may be whole numbers of one byte.
+"""
 
 BAGS_FORMAT = 5
 """The format of vectors as bags of words, with numbers in the narrowest type that they fit.

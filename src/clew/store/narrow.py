@@ -24,6 +24,7 @@ TERMS = re.compile(r"(nodes|facts)\.bags\.terms\.columns")
 AS_THEY_ARE = re.compile(
     r"strings\.(bytes|blocks)|changes\.[0-9]+|words\.(language_of_node|postings\.counts)"
     r"|bags\.signatures\.columns|(nodes|facts)\.bags\.(pieces|terms)\.(columns|counts)"
+    r"|(nodes|facts)\.rounded\.codes"
 )
 """Columns that are read in the type that they have on the disk."""
 
