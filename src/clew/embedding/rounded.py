@@ -20,15 +20,18 @@ from clew.graph import (
     AnyVectors,
     Floats,
     Mask,
+    Rows,
     Vectors,
     in_blocks,
     products,
     release_pages,
-    vectors_of,
+    seal,
 )
+from clew.graph.columns import are_consecutive
 
 LARGEST = 127  # the whole number that the largest number of a vector becomes
 BLOCK = 1024  # vectors that are made at once
+RELEASED = 64 * BLOCK  # rows that are read before the pages of their file are released
 SHARES: Floats = np.arange(256, dtype=np.uint8).view(np.int8) / LARGEST  # of a byte
 
 
@@ -80,47 +83,53 @@ class RoundedSegment:
     """Rows of a column of vectors as whole numbers; see `VectorSegment`.
 
     Attributes:
-        codes: int8 [n, d], the numbers of each row, of which the largest is 127 or -127; zeros for
-            a row that is no vector.
-        lengths: float64 [n], the length of each row of `codes / 127`, or 1 where it is all zeros.
+        codes: int8 [k, d], the numbers of each vector, of which the largest is 127 or -127.
+        lengths: float64 [k], the length of each row of `codes / 127`.
+        places: int32 [n], the place of each row's vector among them; -1 for a row of zeros.
     """
 
     codes: NDArray[np.int8]
     lengths: Floats
+    places: Rows
 
     @property
     def shape(self) -> tuple[int, int]:
-        n, d = self.codes.shape
-        return n, d
+        return len(self.places), self.codes.shape[1]
 
     @cached_property
     def has_vector(self) -> Mask:
-        found = np.zeros(len(self.codes), np.bool_)
-        for start, block in in_blocks(self.codes, BLOCK):
-            found[start : start + len(block)] = block.any(axis=1)
+        found: Mask = self.places >= 0
         return found
 
     @property
     def addresses(self) -> NDArray[np.int64]:
-        step = self.codes.strides[0]
-        return self.codes.ctypes.data + step * np.arange(len(self.codes), dtype=np.int64)
+        step = self.places.strides[0]
+        return self.places.ctypes.data + step * np.arange(len(self.places), dtype=np.int64)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
-        return _made(self.codes[rows], self.lengths[rows])
+        places = self.places[rows]
+        vectors = np.zeros((len(places), self.shape[1]), np.float32)
+        vectors[places >= 0] = self._made(places[places >= 0])
+        return vectors
 
     def take(self, rows: NDArray[np.int64]) -> RoundedSegment:
-        codes: Any = vectors_of(self.codes, rows)  # type: ignore[arg-type]  # of any type
-        return RoundedSegment(codes, self.lengths[rows])
+        run = slice(int(rows[0]), int(rows[-1]) + 1) if are_consecutive(rows) else rows
+        return replace(self, places=self.places[run])
 
     def products(self, query: Vectors) -> Vectors:
-        found = np.empty(len(self.codes), np.float32)
-        for start, codes in in_blocks(self.codes, BLOCK):
-            block = slice(start, start + len(codes))
-            found[block] = products(_made(codes, self.lengths[block]), query)
+        found = np.zeros(len(self.places), np.float32)
+        for start, rows in in_blocks(np.flatnonzero(self.has_vector), BLOCK):
+            found[rows] = products(self._made(self.places[rows]), query)
+            if start % RELEASED == 0:
+                self.release_pages()
         return found
 
     def release_pages(self) -> None:
         release_pages(self.codes)
+
+    def _made(self, places: Rows) -> Vectors:
+        run = slice(int(places[0]), int(places[-1]) + 1) if are_consecutive(places) else places
+        return _made(self.codes[run], self.lengths[run])
 
 
 def as_rounded(vectors: AnyVectors) -> RoundedSegment | None:
@@ -133,19 +142,25 @@ def as_rounded(vectors: AnyVectors) -> RoundedSegment | None:
         >>> as_rounded(np.array([[0.6, 0.8]], np.float32)) is None
         True
     """
-    codes = np.empty(vectors.shape, np.int8)
-    lengths = np.ones(len(vectors))
+    width, places = vectors.shape[1], np.full(len(vectors), -1, np.int32)
+    codes, lengths = [np.zeros((0, width), np.int8)], [np.zeros(0)]
+    n = 0
     for start, block in in_blocks(vectors, BLOCK):
-        own = slice(start, start + len(block))
-        wide = block.astype(np.float64)
-        whole = np.rint(wide / _largest(wide) * LARGEST)
-        codes[own] = whole
-        lengths[own] = np.linalg.norm(whole / LARGEST, axis=1)
-        lengths[own][lengths[own] == 0] = 1
-        made = _made(codes[own], lengths[own])
-        if not np.array_equal(made.view(np.uint32), np.ascontiguousarray(block).view(np.uint32)):
+        bits = np.ascontiguousarray(block).view(np.uint32)
+        own = np.flatnonzero(bits.any(axis=1))
+        wide = block[own].astype(np.float64)
+        whole = np.rint(wide / _largest(wide) * LARGEST).astype(np.int8)
+        of_whole = np.linalg.norm(whole / LARGEST, axis=1)
+        if (
+            not whole.any(axis=1).all()
+            or (_made(whole, of_whole).view(np.uint32) != bits[own]).any()
+        ):
             return None
-    return RoundedSegment(codes, lengths)
+        codes.append(whole)
+        lengths.append(of_whole)
+        places[start + own] = np.arange(n, n + len(own))
+        n += len(own)
+    return RoundedSegment(np.concatenate(codes), np.concatenate(lengths), seal(places))
 
 
 def _made(codes: NDArray[np.int8], lengths: Floats) -> Vectors:
@@ -156,6 +171,6 @@ def _made(codes: NDArray[np.int8], lengths: Floats) -> Vectors:
 
 def _largest(rows: Floats) -> Floats:
     """Return the largest number of each row, without its sign: float64 [n, 1]; 1 for zeros."""
-    largest: Floats = np.abs(rows).max(axis=1, keepdims=True)
+    largest: Floats = np.abs(rows).max(axis=1, keepdims=True, initial=0)
     largest[largest == 0] = 1
     return largest

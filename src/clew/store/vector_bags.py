@@ -89,6 +89,7 @@ def _write_as_numbers(
         return
     writer.numbers(f"{owner}.rounded.codes", whole.codes)
     writer.numbers(f"{owner}.rounded.lengths", whole.lengths)
+    writer.numbers(f"{owner}.rounded.places", whole.places)
 
 
 def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
@@ -97,12 +98,19 @@ def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
         return vectors
     codes = reader.numbers(f"{owner}.rounded.codes", 2)
     lengths = freeze(reader.numbers(f"{owner}.rounded.lengths"), np.float64)
-    if codes.dtype != np.int8 or lengths.shape != codes.shape[:1] or not (lengths > 0).all():
+    places = freeze(reader.numbers(f"{owner}.rounded.places"), np.int32)
+    n = len(codes)
+    if (
+        codes.dtype != np.int8
+        or lengths.shape != (n,)
+        or not (lengths > 0).all()
+        or (len(places) and not -1 <= places.min() <= places.max() < n)
+    ):
         raise ValueError(
-            f"{owner}.rounded has {codes.dtype} codes of shape {codes.shape} and {len(lengths)} "
-            "lengths, or one that is not above 0"
+            f"{owner}.rounded has {codes.dtype} codes of shape {codes.shape}, {len(lengths)} "
+            f"lengths and {len(places)} places that do not fit them"
         )
-    return VectorColumn([RoundedSegment(codes, lengths)])
+    return VectorColumn([RoundedSegment(codes, lengths, places)])
 
 
 def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
