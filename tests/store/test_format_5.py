@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -70,8 +71,8 @@ def sizes_of(folder):
 def test_no_passage_is_written_twice_and_every_document_has_its_text(tmp_path):
     index = build(None)  # facts have words of passages, too
     index.save(tmp_path)
-    (file,) = (tmp_path / "data").glob("strings.bytes-*")
-    raw = file.read_bytes()
+    [frames] = (tmp_path / "data").glob("strings.blocks-*")
+    raw = zstandard.decompress(np.load(frames).tobytes())
     assert len(index.graph.rows("passage")) > 60
     for word in ("at quay 7.", "leaves at 12 sharp"):
         assert raw.count(word.encode()) == 1
@@ -80,24 +81,30 @@ def test_no_passage_is_written_twice_and_every_document_has_its_text(tmp_path):
     same(loaded.graph, index.graph)
 
 
-def test_what_an_earlier_clew_saved_opens_and_changes_as_before(tmp_path, monkeypatch):
+@pytest.mark.parametrize("version", [4, 5])
+def test_what_an_earlier_clew_saved_opens_and_changes_as_before(tmp_path, monkeypatch, version):
     index = build(Names())
     index.save(tmp_path / "now")
     with monkeypatch.context() as earlier:
-        earlier.setattr(columns, "narrowed", lambda arrays: arrays)
-        earlier.setattr(columns, "parts_of_documents", lambda index: None)
-        earlier.setattr(manifest, "FORMAT", 4)
+        earlier.setattr(columns, "in_blocks", lambda arrays: arrays)
+        earlier.setattr(columns, "compressed", lambda arrays, mapped: arrays)
+        earlier.setattr(manifest, "BAGS_FORMAT", version)
+        if version == 4:
+            earlier.setattr(columns, "narrowed", lambda arrays: arrays)
+            earlier.setattr(columns, "parts_of_documents", lambda index: None)
         index.save(tmp_path / "earlier")
-    assert (version_of(tmp_path / "earlier"), version_of(tmp_path / "now")) == (4, 5)
+    assert (version_of(tmp_path / "earlier"), version_of(tmp_path / "now")) == (version, 6)
     now, before = (sizes_of(tmp_path / name) for name in ("now", "earlier"))
-    assert "documents.text" in before
-    assert "edges.read_from.starts" not in now
+    assert ("documents.text" in before) == (version == 4)
+    assert "strings.bytes" in before
+    assert "strings.bytes" not in now
     assert sum(now.values()) < 0.8 * sum(before.values())
     opened = Index.load(tmp_path / "earlier", verify="full")
     assert opened.documents == index.documents
     same(opened.graph, index.graph)
     more = opened.add([Document("new", "Anna Bell met Eva at quay 99.")]).delete("d3")
     more.save(tmp_path / "earlier")  # what changed
+    assert version_of(tmp_path / "earlier") == 5  # with what an earlier clew reads
     again = Index.load(tmp_path / "earlier")
     assert again.documents == more.documents
     same(again.graph, more.graph)

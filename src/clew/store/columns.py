@@ -12,23 +12,25 @@ import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
+from clew.embedding.compact import is_large
 from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
 from clew.store.column_kinds import parse_metadata
+from clew.store.compression import compressed
 from clew.store.document_parts import parts_of_documents
 from clew.store.file_readings import StoredReading, read_readings, write_readings
 from clew.store.fitted_embedder import read_fitted, write_fitted
 from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.knowledge import read_knowledge, write_knowledge
-from clew.store.manifest import BAGS
+from clew.store.manifest import TEXT_BLOCKS
 from clew.store.narrow import narrowed
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
-from clew.store.tables import Arrays, ColumnReader, ColumnWriter
-from clew.store.vector_bags import read_vectors, write_vectors
+from clew.store.tables import Arrays, ColumnReader, ColumnWriter, in_blocks
+from clew.store.vector_bags import MAPPED, read_vectors, write_vectors
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
 ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
@@ -71,7 +73,8 @@ def columns_of(index: SavedIndex) -> Arrays:
     writer = ColumnWriter()
     _write_graph(writer, index.graph)
     write_vectors(writer, index)
-    parts = parts_of_documents(index) if BAGS in writer.arrays else None
+    are_many = is_large(index.graph)
+    parts = parts_of_documents(index) if are_many else None
     write_documents(writer, index.documents, index.graph, parts)
     _write_metadata(writer, index)
     write_triples(writer, "given.documents", "given.facts", index.facts)
@@ -90,7 +93,8 @@ def columns_of(index: SavedIndex) -> Arrays:
     _write_nearest(writer, index)
     write_inverted_index(writer, index.graph)
     arrays = writer.done()
-    return narrowed(arrays) if BAGS in arrays else arrays  # both are read from one format on
+    # What is small is saved in the format that an earlier clew reads, too.
+    return compressed(narrowed(in_blocks(arrays)), (*MAPPED, TEXT_BLOCKS)) if are_many else arrays
 
 
 def read_columns(

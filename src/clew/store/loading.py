@@ -14,22 +14,20 @@ from clew.graph import EMPTY, Graph
 from clew.read import FileReading
 from clew.store.arrays import DATA, read_array
 from clew.store.columns import ATTACHED_NAMES, StoredColumns, read_columns, restore_parts
+from clew.store.compression import expanded
 from clew.store.config_record import CallerParts, check_embedder, restore_config, restore_embedder
 from clew.store.disk import memory_of_machine
 from clew.store.file_readings import restore_readings
-from clew.store.manifest import Manifest, generations, read_manifest
+from clew.store.manifest import TEXT_BLOCKS, Manifest, generations, read_manifest
 from clew.store.packing import unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
-from clew.store.tables import Arrays, ColumnReader
-from clew.store.vector_bags import MAPPED_BAGS
+from clew.store.tables import RUN, Arrays, ColumnReader
+from clew.store.vector_bags import MAPPED
 from clew.store.verified import Look, look_of, read_record, write_record
 from clew.store.with_changes import with_changes
 
-MAPPED = ("nodes.vectors", "facts.vectors", *MAPPED_BAGS)
-"""Arrays that stay on the disk and are mapped when they are used."""
-
-TEXTS = ("strings.bytes",)
-"""The array of all texts. It is mapped, too, and its checksum is checked each time."""
+TEXTS = (RUN, TEXT_BLOCKS)
+"""The arrays of all texts. They are mapped, too, and their checksum is checked each time."""
 
 RETRIES = 50
 
@@ -206,7 +204,10 @@ def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
     }
     if verify != "size" and unknown:
         write_record(root, manifest.generation, looks)
-    return arrays
+    try:
+        return expanded(arrays)
+    except ValueError as error:
+        raise ValueError(_misfit(manifest.file, error)) from error
 
 
 def _found_whole(root: Path, generation: int) -> dict[str, Look]:

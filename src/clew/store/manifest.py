@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -23,8 +23,14 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 5
-"""The newest format: vectors as bags of words, and numbers in the narrowest type that they fit.
+FORMAT = 6
+"""The newest format, of a large index: texts and columns are compressed.
+
+Vectors may be whole numbers of one byte.
+"""
+
+BAGS_FORMAT = 5
+"""The format of vectors as bags of words, with numbers in the narrowest type that they fit.
 
 Format 4 has the bags alone, and numbers of 32 and 64 bits.
 """
@@ -50,6 +56,9 @@ RECORD_NAME = re.compile(r"VERIFIED-([0-9]{8,})\.json")
 UNFINISHED = re.compile(r"(MANIFEST|VERIFIED)-[0-9]{8,}\.json\.[0-9a-f]{16}")
 BAGS = "bags.terms"
 """What is there where vectors are bags of words."""
+
+TEXT_BLOCKS = "strings.blocks"
+"""What is there where texts are compressed."""
 
 CHANGE = "changes."
 CHANGES = re.compile(r"changes\.[0-9]{8,}")
@@ -127,7 +136,7 @@ def write_manifest(
     is_whole = not any(map(CHANGES.fullmatch, entries))
     content = {
         "magic": MAGIC,
-        "format": FORMAT if BAGS in entries else WHOLE_FORMAT if is_whole else CHANGES_FORMAT,
+        "format": _format_of(entries, is_whole),
         "clew": version,
         "generation": generation,
         "settings": dict(settings),
@@ -145,6 +154,13 @@ def write_manifest(
         unfinished.unlink(missing_ok=True)
         raise
     return Manifest(file, generation, entries, settings, checksum.decode())
+
+
+def _format_of(names: Container[str], is_whole: bool) -> int:
+    """Return the earliest format that has all these files."""
+    if TEXT_BLOCKS in names:
+        return FORMAT
+    return BAGS_FORMAT if BAGS in names else WHOLE_FORMAT if is_whole else CHANGES_FORMAT
 
 
 def read_manifest(file: Path) -> Manifest:

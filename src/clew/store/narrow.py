@@ -22,8 +22,9 @@ TERMS = re.compile(r"(nodes|facts)\.bags\.terms\.columns")
 """Columns that are looked up in place, in the type that pieces have."""
 
 AS_THEY_ARE = re.compile(
-    r"strings\.bytes|changes\.[0-9]+|words\.(language_of_node|postings\.counts)"
+    r"strings\.(bytes|blocks)|changes\.[0-9]+|words\.(language_of_node|postings\.counts)"
     r"|bags\.signatures\.columns|(nodes|facts)\.bags\.(pieces|terms)\.(columns|counts)"
+    r"|(nodes|facts)\.rounded\.codes"
 )
 """Columns that are read in the type that they have on the disk."""
 

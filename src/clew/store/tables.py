@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import AnyVectors, Labels, Ragged, Rows, freeze
+from clew.store.manifest import TEXT_BLOCKS as BLOCKS
 from clew.store.narrow import widening
-from clew.store.text_column import StringTable, TextColumn
+from clew.store.text_bytes import CompressedBytes, PlainBytes, TextBytes, compress_blocks
+from clew.store.text_column import StringTable, TextColumn, texts_of
 
 Arrays = dict[str, NDArray[Any]]
 
-BLOCK = 256  # texts that are read at once
-MIN_RUN = 8  # texts side by side that are made together
+RUN = "strings.bytes"  # all texts as they are
 MIN_STORED = 10_000  # texts in all that stay as they were saved; fewer are made at once
 
 
@@ -69,7 +70,7 @@ class ColumnWriter:
         words = [text.encode("utf-8", "surrogatepass") for text in self._codes]
         strings: Arrays = {
             "strings.starts": np.cumsum([0, *map(len, words)], dtype=np.int64),
-            "strings.bytes": np.frombuffer(b"".join(words), np.uint8),
+            RUN: np.frombuffer(b"".join(words), np.uint8),
         }
         return self.arrays | strings
 
@@ -97,10 +98,10 @@ class ColumnReader:
 
     def __init__(self, array: Callable[[str], NDArray[Any]]) -> None:
         self._array = widening(array)
-        raw = self.numbers("strings.bytes")
+        raw = self._text_bytes()
         starts = self._starts("strings.starts", raw)
         are_many = len(starts) > MIN_STORED
-        self._strings = StringTable(raw, starts) if are_many else _strings(raw, starts)
+        self._strings = StringTable(raw, starts) if are_many else texts_of(raw, starts)
 
     def has(self, name: str) -> bool:
         """Return whether there is an array of this name; an earlier version may have had none."""
@@ -157,12 +158,18 @@ class ColumnReader:
         starts = self._starts(f"{name}.starts", values)
         return Ragged(freeze(starts, np.int64), freeze(values, np.int32))
 
+    def _text_bytes(self) -> TextBytes:
+        if not self.has(BLOCKS):
+            return PlainBytes(self.numbers(RUN))
+        frames = self.numbers(BLOCKS)
+        return CompressedBytes(frames, self._starts(f"{BLOCKS}.starts", frames))
+
     def _made(self, codes: Rows) -> tuple[Sequence[str], NDArray[Any]]:
         """Return texts, each made once, and which of them a column has."""
         if not isinstance(self._strings, StringTable):
             return self._strings, codes
         used, places = np.unique(codes, return_inverse=True)
-        return _made_in_runs(self._strings, used), places
+        return self._strings.made(used), places
 
     def _codes(self, name: str) -> Rows:
         return _check_codes(name, self.numbers(name), len(self._strings), -1)
@@ -175,34 +182,11 @@ class ColumnReader:
         return starts
 
 
-def _strings(raw: NDArray[Any], starts: NDArray[np.int64]) -> list[str]:
-    """Return the texts of a run of UTF-8, by where each begins and the last ends.
-
-    Those of a block of ASCII are cut out of one text, which takes half the time.
-    """
-    strings: list[str] = []
-    for first in range(0, len(starts) - 1, BLOCK):
-        own = starts[first : first + BLOCK + 1]
-        block, bounds = raw[own[0] : own[-1]].tobytes(), (own - own[0]).tolist()
-        if block.isascii():
-            text = block.decode("ascii")
-            strings += [text[a:b] for a, b in pairwise(bounds)]
-        else:
-            strings += [block[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
-    return strings
-
-
-def _made_in_runs(table: StringTable, codes: NDArray[Any]) -> list[str]:
-    """Return texts by their ascending codes: those of a column mostly stand side by side."""
-    bounds = [0, *(np.flatnonzero(np.diff(codes) != 1) + 1).tolist(), len(codes)]
-    strings: list[str] = []
-    for first, behind in pairwise(bounds):
-        if behind - first < MIN_RUN:
-            strings += map(table.make, codes[first:behind].tolist())
-        else:
-            own = table.starts[codes[first] : codes[behind - 1] + 2]
-            strings += _strings(table.raw[own[0] : own[-1]], own - own[0])
-    return strings
+def in_blocks(arrays: Arrays) -> Arrays:
+    """Return arrays whose texts are compressed, block by block."""
+    frames, starts = compress_blocks(arrays[RUN])
+    others = {name: array for name, array in arrays.items() if name != RUN}
+    return others | {BLOCKS: frames, f"{BLOCKS}.starts": starts}
 
 
 def _check_codes(name: str, codes: Rows, n: int, minimum: int) -> Rows:

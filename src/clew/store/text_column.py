@@ -1,7 +1,7 @@
 """Texts that stay in the run of bytes they were saved as, and are made when they are asked for.
 
 An index of many passages has a million texts, most of which no question reads. As Python's own they
-take twice the memory of their bytes, and those bytes may be pages of a mapped file.
+take twice the memory of their bytes, and those bytes may be on the disk.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Rows, release_pages
+from clew.store.text_bytes import PlainBytes, TextBytes
 
 MAX_MADE = 4096  # texts of recent use that are not made again
 ENCODING = "utf-8", "surrogatepass"
 MAX_ALIKE = 64  # of more texts that look the same, all are made
 SEEN = 32  # bytes of a text by which it is looked for
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
+AHEAD = 32  # texts that are made with one, where they are asked for one after the other
+MIN_RUN = 8  # texts close together that are made together
+MAX_STEP = 4  # from one of them to the next
+TOGETHER = 256  # texts that are read at once
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
 
@@ -27,7 +32,7 @@ class StringTable:
     """Distinct texts as one run of UTF-8.
 
     Args:
-        raw: uint8 [b], the run of bytes.
+        raw: the run of bytes: uint8 [b], or in compressed blocks.
         starts: int64 [n + 1], where each text begins, and where the last ends.
 
     Raises:
@@ -39,13 +44,14 @@ class StringTable:
         'island'
     """
 
-    def __init__(self, raw: NDArray[np.uint8], starts: NDArray[np.int64]) -> None:
-        self.raw = raw
+    def __init__(self, raw: NDArray[np.uint8] | TextBytes, starts: NDArray[np.int64]) -> None:
+        self.raw: TextBytes = PlainBytes(raw) if isinstance(raw, np.ndarray) else raw
         self.starts = np.asarray(starts, np.int64)
-        self._bytes = memoryview(raw.view(np.ndarray))  # type: ignore[arg-type]  # it has a buffer
         self._starts = memoryview(self.starts.view(np.ndarray))  # type: ignore[arg-type]
         self._made: dict[int, str] = {}
-        self._check()
+        self._next = 0
+        if isinstance(raw, np.ndarray):  # blocks are checked when they are read
+            self._check()
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -53,25 +59,50 @@ class StringTable:
     def __getitem__(self, code: int) -> str:
         text = self._made.get(code)
         if text is None:
-            if len(self._made) >= MAX_MADE:
+            is_next = 0 <= code - self._next < MAX_STEP  # of a column that is read row by row
+            n = min(AHEAD if is_next else 1, MAX_MADE, len(self) - code)
+            if len(self._made) + n > MAX_MADE:
                 self._made.clear()
-            text = self._made[code] = self.make(code)
+            texts = texts_of(self.raw, self.starts[code : code + n + 1]) if n > 1 else ()
+            self._made.update(enumerate(texts, code))
+            text = self._made[code] = texts[0] if texts else self.make(code)
+            self._next = code + n
         return text
 
     def make(self, code: int) -> str:
         """Return a text that is made anew."""
-        return str(self._bytes[self._starts[code] : self._starts[code + 1]], *ENCODING)
+        return str(self.raw.cut(self._starts[code], self._starts[code + 1]), *ENCODING)
+
+    def made(self, codes: NDArray[Any]) -> list[str]:
+        """Return texts that are made anew: those of a column mostly stand close together."""
+        steps = np.diff(codes)
+        breaks = np.flatnonzero((steps < 1) | (steps > MAX_STEP)) + 1
+        bounds = [0, *breaks.tolist(), len(codes)]
+        texts: list[str] = []
+        for first, behind in pairwise(bounds):
+            if behind - first < MIN_RUN:
+                texts += map(self.make, codes[first:behind].tolist())
+                continue
+            start, end = int(codes[first]), int(codes[behind - 1])
+            run = texts_of(self.raw, self.starts[start : end + 2])
+            is_whole = len(run) == behind - first
+            texts += (
+                run if is_whole else map(run.__getitem__, (codes[first:behind] - start).tolist())
+            )
+        return texts
 
     def __reduce__(self) -> tuple[type[StringTable], tuple[Any, ...]]:
-        return StringTable, (np.array(self.raw), np.array(self.starts))
+        return StringTable, (self.raw, np.array(self.starts))
 
     def _check(self) -> None:
         """Raise ValueError unless every text begins at a character, and all bytes are UTF-8."""
-        begins = self.starts[:-1][self.starts[:-1] < len(self.raw)]
-        if ((self.raw[begins] & 0xC0) == 0x80).any():
-            raise ValueError("strings.starts divides a character of strings.bytes")
-        for start, end in pairwise([*self.starts[::BLOCK].tolist(), len(self.raw)]):
-            str(self._bytes[start:end], *ENCODING)
+        for first in range(0, len(self), BLOCK):
+            own = self.starts[first : first + BLOCK + 1]
+            raw = self.raw.cut(int(own[0]), int(own[-1]))
+            begins = own[own < own[-1]] - own[0]
+            if len(begins) and ((np.frombuffer(raw, np.uint8)[begins] & 0xC0) == 0x80).any():
+                raise ValueError("strings.starts divides a character of the texts")
+            str(raw, *ENCODING)
             release_pages(self.raw)
 
 
@@ -151,8 +182,7 @@ class TextColumn(Sequence[str]):
             (1, 2, None)
         """
         n = len(self.codes)
-        starts, ends = self.table.starts[self.codes], self.table.starts[1:][self.codes]
-        keys = _looks(self.table.raw, starts, ends)
+        keys = _looks_of(self.table, self.codes)
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         alike = np.diff(np.flatnonzero(np.diff(keys)), prepend=-1, append=n - 1)
@@ -190,8 +220,39 @@ class TextColumn(Sequence[str]):
 
     def _stored(self) -> Iterator[str]:
         for start in range(0, len(self.codes), BLOCK):
-            yield from map(self.table.make, self.codes[start : start + BLOCK].tolist())
+            yield from self.table.made(self.codes[start : start + BLOCK])
             release_pages(self.table.raw)
+
+
+def texts_of(raw: TextBytes, starts: NDArray[np.int64]) -> list[str]:
+    """Return the texts of a run of UTF-8, by where each begins and the last ends.
+
+    Those of a block of ASCII are cut out of one text, which takes half the time.
+    """
+    strings: list[str] = []
+    for first in range(0, len(starts) - 1, TOGETHER):
+        own = starts[first : first + TOGETHER + 1]
+        block, bounds = bytes(raw.cut(int(own[0]), int(own[-1]))), (own - own[0]).tolist()
+        if block.isascii():
+            text = block.decode("ascii")
+            strings += [text[a:b] for a, b in pairwise(bounds)]
+        else:
+            strings += [block[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+    return strings
+
+
+def _looks_of(table: StringTable, codes: Rows) -> NDArray[np.uint64]:
+    """Return the number of `_looks` for some texts; their bytes are read block by block."""
+    order = np.argsort(codes, kind="stable")
+    keys = np.zeros(len(codes), np.uint64)
+    for first in range(0, len(codes), BLOCK):
+        rows = order[first : first + BLOCK]
+        own = codes[rows]
+        start, end = int(table.starts[own[0]]), int(table.starts[own[-1] + 1])
+        raw = table.raw.cut(start, end)
+        read = np.frombuffer(raw, np.uint8) if len(raw) else np.zeros(0, np.uint8)
+        keys[rows] = _looks(read, table.starts[own] - start, table.starts[own + 1] - start)
+    return keys
 
 
 def _looks(

@@ -1,4 +1,7 @@
-"""Vectors that are bags of words on the disk; see `clew.embedding.compact`."""
+"""Vectors in few bytes on the disk: as bags of words, or as whole numbers of one byte.
+
+See `clew.embedding.compact` and `clew.embedding.rounded`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ import numpy as np
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.bags import Bags, BagSegment, BagTable
-from clew.embedding.compact import bag_segments, can_compact
+from clew.embedding.compact import bag_segments, can_compact, is_large
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import FittedEmbedder
+from clew.embedding.rounded import RoundedSegment, as_rounded
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.graph import AnyVectors, VectorColumn, freeze, offsets_of
@@ -23,24 +27,23 @@ SIGNATURES = "bags.signatures"
 WEIGHTS = "bags.weights"
 OWNERS = ("nodes", "facts")
 KINDS = {"pieces": np.uint16, "terms": np.int32}
-MAPPED_BAGS = tuple(
-    f"{owner}.bags.{name}"
-    for owner in OWNERS
-    for name in (*(f"{kind}.{part}" for kind in KINDS for part in ("columns", "counts")), "others")
+IN_BAGS = (*(f"{kind}.{part}" for kind in KINDS for part in ("columns", "counts")), "others")
+MAPPED = (
+    *(f"{owner}.vectors" for owner in OWNERS),
+    *(f"{owner}.rounded.codes" for owner in OWNERS),
+    *(f"{owner}.bags.{name}" for owner in OWNERS for name in IN_BAGS),
 )
-"""The arrays of them that stay on the disk and are mapped."""
+"""The arrays that stay on the disk and are mapped when they are used."""
 
 
 def write_vectors(writer: ColumnWriter, index: SavedIndex) -> None:
     """Write the vectors of nodes and facts."""
     graph, embedder = index.graph, index.embedder.fitted
-    if (
-        not isinstance(embedder, StaticEmbedding)
-        or not can_compact(graph, embedder)
-        or isinstance(index.config.get("nearest"), HNSW)  # which reads the vectors when it opens
-    ):
-        writer.vectors("nodes.vectors", graph.vectors)
-        writer.vectors("facts.vectors", graph.facts.vectors)
+    reads_all = isinstance(index.config.get("nearest"), HNSW)  # the vectors, when it opens
+    if not isinstance(embedder, StaticEmbedding) or not can_compact(graph, embedder) or reads_all:
+        for owner, vectors in zip(OWNERS, (graph.vectors, graph.facts.vectors), strict=True):
+            can_round = is_large(graph) and embedder is None and not reads_all
+            _write_as_numbers(writer, owner, vectors, as_rounded(vectors) if can_round else None)
         return
     segments = bag_segments(graph, embedder, texts_embedded_as(index.documents))
     table = segments[0].table
@@ -69,13 +72,45 @@ def read_vectors(
         ValueError: The arrays do not fit together.
     """
     if not reader.has(TERMS):
-        nodes, facts = (reader.numbers(f"{owner}.vectors", 2) for owner in OWNERS)
-        return freeze(nodes, np.float32), freeze(facts, np.float32)
+        nodes, facts = (_read_numbers(reader, owner) for owner in OWNERS)
+        return nodes, facts
     if not isinstance(fitted, StaticEmbedding):
         raise ValueError(f"{TERMS} is there, and not the embedder that its vectors are made by")  # noqa: TRY004  # a damaged file, no argument
     table = _read_table(reader, fitted)
     read = (VectorColumn([_read_segment(reader, owner, table)]) for owner in OWNERS)
     return next(read), next(read)
+
+
+def _write_as_numbers(
+    writer: ColumnWriter, owner: str, vectors: AnyVectors, whole: RoundedSegment | None
+) -> None:
+    if whole is None:
+        writer.vectors(f"{owner}.vectors", vectors)
+        return
+    writer.numbers(f"{owner}.rounded.codes", whole.codes)
+    writer.numbers(f"{owner}.rounded.lengths", whole.lengths)
+    writer.numbers(f"{owner}.rounded.places", whole.places)
+
+
+def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
+    if not reader.has(f"{owner}.rounded.codes"):
+        vectors: AnyVectors = freeze(reader.numbers(f"{owner}.vectors", 2), np.float32)
+        return vectors
+    codes = reader.numbers(f"{owner}.rounded.codes", 2)
+    lengths = freeze(reader.numbers(f"{owner}.rounded.lengths"), np.float64)
+    places = freeze(reader.numbers(f"{owner}.rounded.places"), np.int32)
+    n = len(codes)
+    if (
+        codes.dtype != np.int8
+        or lengths.shape != (n,)
+        or not (lengths > 0).all()
+        or (len(places) and not -1 <= places.min() <= places.max() < n)
+    ):
+        raise ValueError(
+            f"{owner}.rounded has {codes.dtype} codes of shape {codes.shape}, {len(lengths)} "
+            f"lengths and {len(places)} places that do not fit them"
+        )
+    return VectorColumn([RoundedSegment(codes, lengths, places)])
 
 
 def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
