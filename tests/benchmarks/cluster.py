@@ -201,7 +201,7 @@ def main() -> None:
         print(json.dumps(build(kind, Path(documents), Path(here), chosen)), flush=True)
         return
     if missing := [source for source in chosen.sources if not source.exists()]:
-        parser.error(f"there is no {', '.join(map(str, missing))}")
+        raise SystemExit(f"there is no {', '.join(map(str, missing))}")
     if not chosen.sources:
         parser.error("give a SOURCE: a folder, a file, or JSON lines")
     documents, _ = choose_documents(chosen.sources, chosen.passages)

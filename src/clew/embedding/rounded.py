@@ -58,8 +58,9 @@ def rounded(source: EmbedderSource) -> Embedder:
             "the embedded default came to be rounded; its vectors are saved in less as they are: "
             "give an embedder of your own"
         )
-    name = f"{embedder.name}, rounded"
-    return replace(embedder, name=name, embed_texts=_Rounded(embedder.embed_texts))
+    name, kept_as = f"{embedder.name}, rounded", f"{embedder.kept_as}, rounded"
+    rounding = _Rounded(embedder.embed_texts)
+    return replace(embedder, name=name, embed_texts=rounding, kept_as=kept_as)
 
 
 @dataclass(frozen=True)

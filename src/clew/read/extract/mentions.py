@@ -20,10 +20,10 @@ _MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
 # Runs of letters, which end as short words do, where no script is another.
-_RUN = re.compile(rf"[{PLAIN_LETTER}]{{2,}}+(?![{PLAIN_SIGN}_])")
-_STOPPED_RUN = re.compile(rf"[{PLAIN_LETTER}]{{2,}}+(?=\. )")
-_ASCII_RUN = re.compile(r"[a-z]{2,}+(?![0-9_])")
-_STOPPED_ASCII_RUN = re.compile(r"[a-z]{2,}+(?=\. )")
+_RUN = re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?![{PLAIN_SIGN}_])")
+_STOPPED_RUN = re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?=\. )")
+_ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?![0-9_])")
+_STOPPED_ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?=\. )")
 MAX_SHORT = 4  # letters of a short word, or of the end of a longer one
 _INSIDE_NAME = (" ", ". ", " & ")  # what may be between two words of a name
 MIN_ABBREVIATED = 3  # times that an abbreviation has a full stop

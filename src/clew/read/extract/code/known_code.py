@@ -143,16 +143,17 @@ def code_knowledge(
         if file.module is not None:
             for name, scopes in distinctive_members(file.module).items():
                 plain &= add(MEMBERS, name, id, times=len(scopes))
-            for name in last_names(file.module):
+            for name in sorted(last_names(file.module)):
                 plain &= add(LAST_NAMES, name)
-            for name in bound_names(file.module):
+            for name in sorted(bound_names(file.module)):
                 plain &= add(BOUND, id, name)
         if file.tagged is not None:
             for name in dict.fromkeys(definition.name for definition in file.tagged.definitions):
                 plain &= add(DEFINITIONS, id, name)
-        for symbol in {end for fact in of_file for end in (fact.subject, fact.object)}:
+        ends = (end for fact in of_file for end in (fact.subject, fact.object))
+        for symbol in dict.fromkeys(ends):  # in an order that is the same in every process
             plain &= add(CALLED, id, *symbol, names[symbol])
-    return Knowledge(FORM, tables).in_order() if plain else None
+    return Knowledge(FORM, tables) if plain else None
 
 
 def without_files(known: Knowledge, gone: Knowledge) -> Knowledge | None:
