@@ -152,7 +152,7 @@ def run_batches(
     model is not loaded by several processes of one machine.
 
     Args:
-        function: What it is called with may be large, and the function itself is small.
+        function: A function of one batch, which is sent along with each.
         batches: What it is called with, one after the other.
         done: Called with each batch and its result as soon as that is there.
 

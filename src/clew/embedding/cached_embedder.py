@@ -115,8 +115,9 @@ def _parts(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 
 
 def _rows(file: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    marks = ",".join("?" * len(keys))
-    yield from file.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", keys)  # noqa: S608
+    marks = ",".join("?" * len(keys))  # the keys themselves are bound
+    statement = f"SELECT key, vector FROM vectors WHERE key IN ({marks})"  # noqa: S608
+    yield from file.execute(statement, keys)
 
 
 def _key(name: str, text: str) -> bytes:
