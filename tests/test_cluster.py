@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -280,10 +281,17 @@ def embed(texts):
 """
 
 
+@pytest.fixture
+def scratch():
+    """A folder of a short name: the path of a socket within has at most 107 characters."""
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as folder:
+        yield folder
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 @pytest.mark.parametrize("kind", ["dask", "ray"])
-def test_a_killed_worker_costs_its_own_batches_alone(kind, tmp_path, tmp_path_factory):
+def test_a_killed_worker_costs_its_own_batches_alone(kind, tmp_path, scratch):
     pytest.importorskip("distributed" if kind == "dask" else "ray")
     folder, here = tmp_path / "folder", tmp_path / "here"
     folder.mkdir()
@@ -293,7 +301,6 @@ def test_a_killed_worker_costs_its_own_batches_alone(kind, tmp_path, tmp_path_fa
     (folder / "ferries.md").write_text(f"# Ferries\n\n{passages}", encoding="utf-8")
     (here / "run.py").write_text(ON_CLUSTER)
     time.sleep(2.2)  # a file of the last two seconds may change again, so its look is not kept
-    scratch = tmp_path_factory.mktemp("r")  # a socket's path has at most 107 characters
     command = [sys.executable, "run.py", str(folder), str(here), kind, str(scratch)]
     environment = {**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{HOUSE}", "HOME": str(here)}
     done = subprocess.run(
