@@ -128,7 +128,7 @@ def relevance(
         [1.0, 0.09]
     """
     columns = features(coverage, deviation, unknown, n_terms, n_passages)
-    logits = np.clip(columns @ np.array(coefficients), -700, 700)
+    logits = np.clip(np.einsum("ij,j->i", columns, np.array(coefficients)), -700, 700)
     values: Floats = 1 / (1 + np.exp(-logits))
     return values
 

@@ -69,7 +69,10 @@ class ArrayStore(InMemoryVectorStore):
             self.rows = np.array([entry["vector"] for entry in self.store.values()])
             self.rows /= np.linalg.norm(self.rows, axis=1, keepdims=True)
             self.entries = list(self.store.values())
-        cosines = self.rows @ (np.asarray(embedding) / np.linalg.norm(embedding))
+        asked = np.asarray(embedding) / np.linalg.norm(embedding)
+        cosines = np.einsum(
+            "ij,j->i", self.rows, asked
+        )  # `@` would keep another core busy for long
         return [
             (
                 Document(

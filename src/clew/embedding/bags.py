@@ -157,7 +157,7 @@ class BagTable:
         last = self._last
         if last is None or last[0] != key:
             meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
-            of_pieces = (piece_vectors() @ meaning).astype(np.float64)
+            of_pieces = products(piece_vectors(), meaning).astype(np.float64)
             of_terms = _products_of(self.signatures, spelling)
             last = self._last = (
                 key,

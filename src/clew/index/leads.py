@@ -211,6 +211,6 @@ def cosines_by_id(
 def _cosines(rows: NDArray[np.float64], question: ArrayLike) -> NDArray[np.float64]:
     asked = np.asarray(question, np.float64)
     lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
-    products = rows @ asked
+    products: NDArray[np.float64] = np.einsum("ij,j->i", rows, asked)
     products[lengths == 0] = 0
     return products / np.where(lengths > 0, lengths, 1.0)

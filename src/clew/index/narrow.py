@@ -17,7 +17,7 @@ from clew.document import Document
 from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.general import general_embedder
 from clew.embedding.raw_vectors import normalize_vectors
-from clew.graph import Graph
+from clew.graph import Graph, products
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
@@ -199,7 +199,7 @@ def _likeness(
         vector = embedder.embed_question(question)
     asked = normalize_vectors([vector], ["the question"])[0]
     rows = embed_texts(embedder, [one.embedded_as or one.text for one in documents])
-    return [max(0.0, cosine) for cosine in (rows @ asked).astype(float).tolist()]
+    return [max(0.0, cosine) for cosine in products(rows, asked).astype(float).tolist()]
 
 
 def _with_text(

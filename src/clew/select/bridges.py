@@ -27,8 +27,10 @@ from clew.graph import (
     Links,
     Ragged,
     Rows,
+    Vectors,
     freeze,
     kinds_without,
+    products,
     row_mask,
 )
 from clew.select._shared import Offer, required_tokens
@@ -201,7 +203,9 @@ def _best_edge(graph: Graph, query: Query, edges: Rows) -> int:
     facts, vector = graph.edges.facts[edges], query.vector_for_facts
     scores = graph.edges.weights[edges].astype(np.float64) - BELOW_FACTS
     if (facts >= 0).any():
-        near = graph.facts.vectors[facts] @ vector if vector is not None else np.zeros(len(facts))
+        near: Vectors = np.zeros(len(facts), np.float32)
+        if vector is not None:
+            near = products(graph.facts.vectors[facts], vector)
         scores = np.where(facts >= 0, near, scores)
     return int(edges[top_k(scores, 1)[0]])
 

@@ -102,15 +102,21 @@ def pagerank_over(jumps: Jumps, reset: Floats, tolerance: float = 1e-10) -> Floa
     n, r = len(reset), reset[over.order] / reset.sum()
     x = solve_places(over, r, damping, tolerance / 4)
     back = damping / (1 - damping)
-    x += back * (jumps.parting @ x) / (1 - back * (jumps.parting @ jumps.uniform)) * jumps.uniform
+    parted, of_uniform = _dot(jumps.parting, x), _dot(jumps.parting, jumps.uniform)
+    x += back * parted / (1 - back * of_uniform) * jumps.uniform
     while True:  # one plain step, which proves the error; more of them if rounding was too large
-        start = (1 - damping) * r + damping * (jumps.parting @ x) / n
+        start = (1 - damping) * r + damping * _dot(jumps.parting, x) / n
         rest = residual(*over.into, over.shares, start, x, damping)
         x += rest
         if np.abs(rest).sum() * damping <= max(tolerance, 1e-14) * (1 - damping):
             break
     scaled: Floats = (x / x.sum())[over.places]
     return scaled
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """Return the dot product of two long vectors; BLAS would wake the threads of all cores."""
+    return float(np.einsum("i,i->", a, b))
 
 
 def pagerank_with_jumps(

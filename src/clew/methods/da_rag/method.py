@@ -22,7 +22,7 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.graph import Edges, Floats, Generated, Graph, Overlay, freeze, overlay_generated
+from clew.graph import Edges, Floats, Generated, Graph, Overlay, freeze, overlay_generated, products
 from clew.items import Dropped, Step
 from clew.methods.da_rag.selection import CHUNKS, Candidate, CommunitySearch
 from clew.model import FittedPrompt, Model, ModelAnswer, parse_json, read_score
@@ -189,7 +189,7 @@ def prompt_of(
     if candidate.layer == CHUNKS:
         what, lines = "passages", [graph.texts[row] for row in rows]
         if query.vector is not None:
-            order = top_k(graph.vectors[rows] @ query.vector).tolist()
+            order = top_k(products(graph.vectors[rows], query.vector)).tolist()
     else:
         what = "names, and facts about them"
         facts = graph.edges.facts[candidate.edges].tolist()

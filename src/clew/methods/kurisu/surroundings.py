@@ -81,7 +81,8 @@ class Surroundings:
 
     def products_with(self, vector: Vectors) -> Floats:
         """Return the products of a unit vector with those of all slots, float64 [slots]."""
-        products: Floats = np.round(self.vectors @ vector.astype(np.float64), DECIMALS)
+        cosines = np.einsum("ij,j->i", self.vectors, vector.astype(np.float64))
+        products: Floats = np.round(cosines, DECIMALS)
         return products
 
     def slots_of(self, rows: IntRows) -> IntRows:
