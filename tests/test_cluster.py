@@ -191,6 +191,24 @@ def test_files_that_a_machine_does_not_have_are_read_by_the_one_that_asks(folder
     assert are_same(index, Index.from_documents(folder, embedder=embed))
 
 
+PLACES = []
+
+
+def embed_and_note(texts):
+    PLACES.append(getattr(here, "elsewhere", False))
+    return embed(texts)
+
+
+def test_documents_that_are_added_are_embedded_there_too(folder):
+    with Elsewhere(2) as executor:
+        index = Index.from_documents(folder, embedder=embed_and_note, processes=executor)
+        PLACES.clear()
+        added = index.add(["Ferry 99 sails to island 3."])
+    assert added.ask("Where does ferry 99 sail?").ids
+    assert PLACES
+    assert PLACES[0], "by the process that adds"
+
+
 def test_another_version_elsewhere_is_refused(monkeypatch):
     monkeypatch.setattr("clew.processes.__version__", "0.0.1")
     call = clew.processes._Elsewhere(ThreadPoolExecutor(1))

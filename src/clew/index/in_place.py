@@ -33,6 +33,7 @@ from clew.graph import (
 from clew.graph.filtering import surviving_rows
 from clew.index.build import edges_by, read_graph
 from clew.index.contents import IndexContents
+from clew.processes import working
 from clew.read import (
     CachedExtractor,
     CannotLearnError,
@@ -89,9 +90,13 @@ def with_documents_in_place(
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
         if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
             return None
-        _, more = attach_vectors(
-            more, index.embedder, replacement_texts=texts_embedded_as(documents), progress=progress
-        )
+        with working(config.processes):
+            _, more = attach_vectors(
+                more,
+                index.embedder,
+                replacement_texts=texts_embedded_as(documents),
+                progress=progress,
+            )
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
     graph = with_nodes(base, more)
