@@ -283,6 +283,44 @@ def test_the_path_of_headings_says_the_title_of_a_page_once(title, path, tmp_pat
     assert index.ask("metres", limit=1).items[0].heading == path
 
 
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=new.html", "new.html"),
+        ("0;URL='new.html#top'", "new.html#top"),
+        ("3 , ../en/new.html", "../en/new.html"),
+        ('1.5;url="https://example.org/"', "https://example.org/"),
+    ],
+)
+def test_a_page_that_only_forwards_is_left_out_and_named(tmp_path, content, target):
+    mark = f'<meta http-equiv="Refresh" content="{entities.escape(content)}">'
+    (tmp_path / "old.html").write_text(f"<head>{mark}</head><p>This page has moved.")
+    (tmp_path / "new.html").write_text("<p>The tide turns at noon.")
+    found = load_documents(tmp_path)
+    assert [one.id for one in found.documents] == ["new.html"]
+    assert [reason for _, reason in found.skipped] == [f"a page that forwards to {target}"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("30", 3),  # loads itself again
+        ("30; url=board.html", 3),
+        ("30; url=?page=2", 3),
+        ("60; url=next.html", 100),  # has its own to say
+        ("url=next.html", 3),  # which browsers do not follow
+    ],
+)
+def test_a_page_that_says_something_is_read_though_it_loads_another(tmp_path, content, words):
+    text = "tide " * words
+    (tmp_path / "board.html").write_text(
+        f'<head><meta http-equiv="refresh" content="{content}"></head><p>{text}'
+    )
+    found = load_documents(tmp_path)
+    assert [one.id for one in found.documents] == ["board.html"]
+    assert not found.skipped
+
+
 def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     (tmp_path / "a.html").write_text("<script>x</script>")
     (tmp_path / "b.htm").write_bytes(b"<meta charset=shift_jis><p>ok \x87\xff")

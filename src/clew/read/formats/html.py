@@ -2,7 +2,8 @@
 
 Scripts, styles, forms, navigation and hidden elements are left out. Where the page marks its main
 part (`main`, or its one `article`), only that part is read; otherwise the whole body without its
-header, footer and asides. Emphasis leaves no mark, since nothing reads it.
+header, footer and asides. Emphasis leaves no mark, since nothing reads it. A page that forwards its
+readers to another one and has little more to say is not read: the other one is.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 DECLARATION_BYTES = 4096  # in which a page declares its encoding
+MAX_FORWARDING_WORDS = 60  # of a page that has nothing to say but where it forwards to
 NEVER_READ = ("script", "style", "template", "head", "svg")
 NO_CONTENT = frozenset((
     "annotation", "audio", "button", "canvas", "dialog", "embed", "form", "iframe", "input", "menu",
@@ -44,6 +46,10 @@ _COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)
 # Between the names of a page and of its site in a title, and between these the other way round.
 _BEHIND_PAGE = re.compile(r"\s[-–—|/·•»]\s|\s?[|—·•»]\s?")
 _BEFORE_PAGE = re.compile(rf"(?:{_BEHIND_PAGE.pattern}|:\s)\Z")
+# What browsers read of `<meta http-equiv="refresh" content="0; url=tides.html">`.
+_FORWARDED = re.compile(
+    r"\s*+[\d.]++\s*+[;,]\s*+(?:url\s*+=\s*+)?+[\"']?+([^\"'\s]++)", re.IGNORECASE
+)
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -71,6 +77,7 @@ class HtmlPage(NamedTuple):
         text: The content in Markdown.
         lines: Where the lines of the source begin in `text`.
         anchors: Pairs (place in `text`, anchor of the page).
+        forwards_to: The address of the page that the browser opens in its place, or None.
     """
 
     title: str | None
@@ -79,6 +86,7 @@ class HtmlPage(NamedTuple):
     text: str
     lines: Sequence[LineStart] = ()
     anchors: Sequence[tuple[int, str]] = ()
+    forwards_to: str | None = None
 
 
 class _Strictness(IntEnum):
@@ -102,6 +110,9 @@ def read(file: SourceFile) -> Iterator[Document]:
     page = parse_page(text)
     if not page.text:
         raise UnreadableFileError("a page without text")
+    if page.forwards_to and _is_another(page.forwards_to, file.path.name):
+        if len(page.text.split()) <= MAX_FORWARDING_WORDS:
+            raise UnreadableFileError(f"a page that forwards to {page.forwards_to}")
     declared = {"language": page.language, "url": page.url}
     metadata = {key: value for key, value in declared.items() if value}
     source_map = SourceMap.of(file.id, page.lines, page.anchors)
@@ -161,7 +172,7 @@ def parse_page(html: str) -> HtmlPage:
     title = title or title_beside_heading(head_title, first_heading or "") or None
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)
-    return HtmlPage(title, language, url, text, lines, anchors)
+    return HtmlPage(title, language, url, text, lines, anchors, _forwarding_address(tree))
 
 
 def title_beside_heading(title: str, heading: str) -> str:
@@ -202,6 +213,20 @@ def _own_address(tree: LexborHTMLParser, base: str | None) -> str | None:
     if canonical and urlsplit(canonical).scheme:
         return canonical
     return urljoin(base, canonical) if base and canonical else None
+
+
+def _forwarding_address(tree: LexborHTMLParser) -> str | None:
+    for node in tree.css("meta[http-equiv][content]"):
+        if (_attribute(node, "http-equiv") or "").lower() == "refresh":
+            found = _FORWARDED.match(_attribute(node, "content") or "")
+            return found[1] if found else None
+    return None
+
+
+def _is_another(address: str, name: str) -> bool:
+    """Return whether an address is that of another page than the file of this name."""
+    path = urlsplit(address).path
+    return bool(path) and path.rpartition("/")[2] != name
 
 
 def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
