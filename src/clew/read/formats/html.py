@@ -110,9 +110,8 @@ def read(file: SourceFile) -> Iterator[Document]:
     page = parse_page(text)
     if not page.text:
         raise UnreadableFileError("a page without text")
-    if page.forwards_to and _is_another(page.forwards_to, file.path.name):
-        if len(page.text.split()) <= MAX_FORWARDING_WORDS:
-            raise UnreadableFileError(f"a page that forwards to {page.forwards_to}")
+    if _only_forwards(page, file.path.name):
+        raise UnreadableFileError(f"a page that forwards to {page.forwards_to}")
     declared = {"language": page.language, "url": page.url}
     metadata = {key: value for key, value in declared.items() if value}
     source_map = SourceMap.of(file.id, page.lines, page.anchors)
@@ -223,10 +222,11 @@ def _forwarding_address(tree: LexborHTMLParser) -> str | None:
     return None
 
 
-def _is_another(address: str, name: str) -> bool:
-    """Return whether an address is that of another page than the file of this name."""
-    path = urlsplit(address).path
-    return bool(path) and path.rpartition("/")[2] != name
+def _only_forwards(page: HtmlPage, name: str) -> bool:
+    """Return whether a page, in a file of this name, has readers go to another one, and no more."""
+    path = urlsplit(page.forwards_to or "").path
+    is_another = bool(path) and path.rpartition("/")[2] != name
+    return is_another and len(page.text.split()) <= MAX_FORWARDING_WORDS
 
 
 def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
