@@ -21,7 +21,7 @@ from clew import Document, Index, Names, NamesAndSymbols, Splitter, store
 from clew.adapters import load_index, save_index
 from clew.cli import main
 from clew.index import in_place
-from clew.store import difference, manifest, saving
+from clew.store import difference, manifest, row_changes, saving
 from clew.store.lock import locked
 from clew.store.manifest import generations, read_manifest
 from clew.store.packing import pack, unpack
@@ -420,8 +420,12 @@ def test_old_changes_are_cleared_away_with_the_generation_that_they_follow(
     assert not list((folder / "data").glob("changes-*"))
 
 
+@pytest.mark.parametrize("window", [2, 1024])
+@pytest.mark.parametrize("runs", [2, 1000])
 @pytest.mark.parametrize("seed", range(20))
-def test_rows_are_found_again_as_by_definition(seed):
+def test_rows_are_found_again_as_by_definition(seed, window, runs, monkeypatch):
+    monkeypatch.setattr(row_changes, "WINDOW", window)
+    monkeypatch.setattr(row_changes, "MAX_RUNS", runs)
     chance = np.random.default_rng(seed)
     before = chance.integers(-1, 9, chance.integers(0, 30))
     after = chance.integers(0, 9, chance.integers(0, 30))

@@ -297,6 +297,8 @@ def _joined_names(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     first: tuple[str, ...] = max(parts, key=len, default=())
     new = {name for names in parts if names is not first for name in names}
     if all(map(str.__lt__, first, first[1:])):
+        if len(new) > len(first) // MIN_BISECTED:
+            new.difference_update(first)
         new = {
             name
             for name in new

@@ -19,6 +19,10 @@ from clew.store.text_column import TextColumn
 
 Places = NDArray[np.int64]
 
+MAX_RUNS = 1000  # of kept rows; of more, all are sorted
+WINDOW = 16_384  # rows in which the next one that was kept is looked for
+MAX_REPLACED = 64  # rows that went at one place
+
 
 @dataclass(frozen=True, eq=False)
 class RowChange:
@@ -70,9 +74,19 @@ def change_of_objects(before: Sequence[Hashable], after: Sequence[Hashable]) -> 
     if before is after or (isinstance(before, TextColumn) and before.begins(after)):
         rows = np.arange(len(after))
         return _in_order(len(before), np.where(rows < len(before), rows, -1))
-    place = {key: i for i, key in enumerate(before)}
-    found = np.array([place.get(key, -1) for key in after], np.int64)
-    return _in_order(len(before), found)
+    head = _common_beginning(before, after)
+    place = {key: i for i, key in enumerate(before[head:], head)}
+    others = np.array([place.get(key, -1) for key in after[head:]], np.int64)
+    return _in_order(len(before), np.concatenate([np.arange(head), others]))
+
+
+def _common_beginning(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
+    """Return how many rows are the same at the beginning, by whole steps."""
+    head = 0
+    if type(before) is type(after) and isinstance(before, list | tuple):
+        while head < len(before) and before[head : head + WINDOW] == after[head : head + WINDOW]:
+            head += WINDOW
+    return min(head, len(before), len(after))
 
 
 def change_of_numbers(before: NDArray[Any], after: NDArray[Any]) -> RowChange:
@@ -110,6 +124,49 @@ def change_of_numbers(before: NDArray[Any], after: NDArray[Any]) -> RowChange:
 
 
 def _found(before: NDArray[Any], after: NDArray[Any]) -> Places:
+    """Where each key is among those before; -1 for none."""
+    runs = _found_in_runs(before, after)
+    return _found_by_sorting(before, after) if runs is None else runs
+
+
+def _found_in_runs(before: NDArray[Any], after: NDArray[Any]) -> Places | None:
+    """Return what `_found` returns where little changed, run by run; None where much did.
+
+    Sorting all keys to find the few that came takes longer than all else that is saved of these.
+    """
+    found = np.full(len(after), -1, np.int64)
+    i = j = 0
+    for _ in range(MAX_RUNS):
+        same = _common_length(before[i:], after[j:])
+        found[j : j + same] = np.arange(i, i + same)
+        i, j = i + same, j + same
+        if i == len(before) or j == len(after):
+            return found
+        for went in range(MAX_REPLACED):
+            if i + went == len(before):
+                return found
+            came = np.flatnonzero(after[j : j + WINDOW] == before[i + went])
+            if len(came):
+                i, j = i + went, j + int(came[0])
+                break
+        else:
+            return None
+    return None
+
+
+def _common_length(one: NDArray[Any], other: NDArray[Any]) -> int:
+    """Return how many rows two lists have in common at their beginning."""
+    n, start, size = min(len(one), len(other)), 0, WINDOW
+    while start < n:
+        end = min(start + size, n)
+        unequal = one[start:end] != other[start:end]
+        if unequal.any():
+            return start + int(unequal.argmax())
+        start, size = end, 2 * size
+    return n
+
+
+def _found_by_sorting(before: NDArray[Any], after: NDArray[Any]) -> Places:
     """Where each key is among those before, the first with the first; -1 for none."""
     order_before = np.argsort(before, kind="stable")
     order_after = np.argsort(after, kind="stable")
