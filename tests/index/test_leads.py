@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from clew.index import leads
 from clew.index.leads import LEAD_SHARE, cosines_by_id
 
 VECTOR = arrays(float, 3, elements=st.floats(-1, 1).map(lambda x: round(x, 2)))
@@ -30,3 +31,8 @@ def test_a_document_is_as_near_as_the_nearer_of_the_question_and_what_it_leads_t
 
 def test_without_documents_there_is_nothing_to_compare() -> None:
     assert cosines_by_id({}, [1, 0]) == {}
+
+
+def test_an_address_that_is_none_leads_nowhere():
+    found = leads.links_in("See [a](http://[sea) and [b](tides.md).", "https://sea.org/moon.md")
+    assert found == ("https://sea.org/tides.md", "tides.md")

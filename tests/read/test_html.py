@@ -321,6 +321,21 @@ def test_a_page_that_says_something_is_read_though_it_loads_another(tmp_path, co
     assert not found.skipped
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<meta http-equiv="refresh" content="0; url=http://[sea">',
+        '<link rel="canonical" href="http://[sea">',
+        '<base href="http://[sea"><link rel="canonical" href="tides.html">',
+    ],
+)
+def test_an_address_that_is_none_leaves_the_page_as_it_is(tmp_path, head):
+    (tmp_path / "tides.html").write_text(f"<head>{head}</head><p>The tide turns.")
+    (document,) = load_documents(tmp_path).documents
+    assert document.text == "The tide turns."
+    assert "url" not in document.metadata
+
+
 def test_a_page_without_text_and_one_with_foreign_bytes_are_said(tmp_path):
     (tmp_path / "a.html").write_text("<script>x</script>")
     (tmp_path / "b.htm").write_bytes(b"<meta charset=shift_jis><p>ok \x87\xff")

@@ -28,7 +28,14 @@ def test_the_names_of_this_machine_are_answered(client, host):
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://evil.example", "null", "http://127.0.0.1:9999", "http://localhost:8765"]
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://[evil",
+        "http://127.0.0.1:9999",
+        "http://localhost:8765",
+    ],
 )
 def test_a_page_elsewhere_may_not_ask_or_change(writer, origin):
     headers = {"Origin": origin}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -155,9 +156,12 @@ def links_in(text: str, name: str = "") -> tuple[str, ...]:
     if "<a" in text:
         anchors = LexborHTMLParser(text).css("a[href]")
         targets += [anchor.attributes.get("href") or "" for anchor in anchors]
-    written = [unquote(urldefrag(target.strip()).url) for target in targets]
-    pairs = ((urljoin(name, target), target) for target in written if target)
-    return tuple(dict.fromkeys(either for pair in pairs for either in pair))
+    found = list[str]()
+    for written in targets:
+        with suppress(ValueError):  # an address that is none
+            if target := unquote(urldefrag(written.strip()).url):
+                found += [urljoin(name, target), target]
+    return tuple(dict.fromkeys(found))
 
 
 class _Name(NamedTuple):

@@ -123,7 +123,10 @@ class AccessRules:
         return Refusal(401, f"a token is wanted, as `Authorization: Bearer TOKEN`; {came}")
 
     def _may_ask(self, origin: str, host: str) -> bool:
-        return origin in self.origins or urlsplit(origin).netloc == host
+        try:
+            return origin in self.origins or urlsplit(origin).netloc == host
+        except ValueError:  # an address that is none
+            return False
 
 
 class Refusal(NamedTuple):

@@ -209,9 +209,12 @@ def title_beside_heading(title: str, heading: str) -> str:
 
 def _own_address(tree: LexborHTMLParser, base: str | None) -> str | None:
     canonical = _attribute(tree.css_first('link[rel="canonical"][href]'), "href")
-    if canonical and urlsplit(canonical).scheme:
-        return canonical
-    return urljoin(base, canonical) if base and canonical else None
+    try:
+        if canonical and urlsplit(canonical).scheme:
+            return canonical
+        return urljoin(base, canonical) if base and canonical else None
+    except ValueError:  # an address that is none
+        return None
 
 
 def _forwarding_address(tree: LexborHTMLParser) -> str | None:
@@ -224,7 +227,10 @@ def _forwarding_address(tree: LexborHTMLParser) -> str | None:
 
 def _only_forwards(page: HtmlPage, name: str) -> bool:
     """Return whether a page, in a file of this name, has readers go to another one, and no more."""
-    path = urlsplit(page.forwards_to or "").path
+    try:
+        path = urlsplit(page.forwards_to or "").path
+    except ValueError:  # an address that is none
+        return False
     is_another = bool(path) and path.rpartition("/")[2] != name
     return is_another and len(page.text.split()) <= MAX_FORWARDING_WORDS
 
