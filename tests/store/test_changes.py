@@ -432,7 +432,7 @@ def test_rows_are_found_again_as_by_definition(seed, window, runs, monkeypatch):
     if seed % 2:  # a few changes of a long list
         before = chance.permutation(200)
         after = np.insert(np.delete(before, [3, 70, 71]), [0, 50, 197], [300, 301, 302])
-    changes = [change_of_numbers(before, after)]
+    changes = [change_of_numbers([before], [after], before < 0)]
     if len({*before}) == len(before) and len({*after}) == len(after):
         changes.append(change_of_objects(before.tolist(), after.tolist()))
     for change in changes:

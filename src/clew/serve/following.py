@@ -1,4 +1,4 @@
-"""A served index follows what other processes save in its folder."""
+"""A served index follows what others save in its folder, or publish to its storage."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import threading
 
 from clew.serve.served_index import ServedIndex
 
-INTERVAL = 1.0  # seconds between two looks at the newest manifest
+INTERVAL = 1.0  # seconds between two looks at the newest manifest of a folder
+STORAGE_INTERVAL = 10.0  # of a storage, where each look is two requests that are paid for
 LOGGER = logging.getLogger("clew.serve")
 
 
 class Follower(threading.Thread):
-    """Looks at the folder of a saved index, and has the newest generation answer.
+    """Looks where an index is saved, and has the newest generation answer.
 
-    A look lists the folder. What cannot be opened is logged once, and looked at again.
+    A look lists the folder. What cannot be opened, or reached, is logged once, and looked at again.
 
     Args:
         served: The index.
@@ -41,19 +42,23 @@ class Follower(threading.Thread):
         """Look once."""
         try:
             if self.served.follow():
-                index, folder = self.served.index, self.served.options.saved_to
                 LOGGER.info(
                     "%s was saved by another process: answers come from its %s documents now",
-                    folder,
-                    f"{len(index):,}",
+                    self.served.shown_place,
+                    f"{len(self.served.index):,}",
                 )
             self._complaint = ""
         except Exception as error:  # noqa: BLE001  # the index before goes on answering
             if str(error) != self._complaint:
+                reason = (
+                    "was saved by another process, and cannot be opened"
+                    if isinstance(error, ValueError)
+                    else "cannot be looked at"
+                )
                 LOGGER.warning(
-                    "%s was saved by another process, and cannot be opened: %s; answers come from "
-                    "what was there before",
-                    self.served.options.saved_to,
+                    "%s %s: %s; answers come from what was there before",
+                    self.served.shown_place,
+                    reason,
                     error,
                 )
             self._complaint = str(error)

@@ -26,13 +26,14 @@ from clew.graph import Graph, heading_of
 from clew.index.answer import UNTRUSTED_SHARE
 from clew.index.index import Index
 from clew.index.locating import with_locations
-from clew.index.narrow import narrow
+from clew.index.narrowing import narrow
 from clew.index.question import DEFAULT_BUDGET, QueryKeywords, QueryOptions
 from clew.index.saving import is_newest_saved
 from clew.items import Item
 from clew.model import Model
 from clew.render import Render
 from clew.show import location_of
+from clew.storage.address import without_password
 from clew.types import BoundMethodPart, Method
 from clew.version import __version__
 
@@ -73,8 +74,8 @@ class ServedOptions:
         model: The language model that answers; None for quotes. Recipes do without it: they would
             ask it again at every move of a budget, while others wait.
         writable: Whether documents may come and go.
-        saved_to: The folder of the saved index, which every change is saved to, and which
-            `ServedIndex.follow` opens again; None for nowhere.
+        saved_to: The folder of the saved index, or its address in a storage, which every change is
+            saved to, and which `ServedIndex.follow` opens again; None for nowhere.
         read_again: Returns the index of the folder as it is now, of the index as it was; None where
             there is no folder.
     """
@@ -86,7 +87,7 @@ class ServedOptions:
     deadline: float = DEADLINE
     model: Model | None = None
     writable: bool = False
-    saved_to: Path | None = None
+    saved_to: Path | str | None = None
     read_again: Callable[[Index], Index] | None = None
 
 
@@ -152,6 +153,12 @@ class ServedIndex:
         """The index as it is now."""
         return self._index
 
+    @property
+    def shown_place(self) -> str:
+        """Where the index is saved, without a password; "" for nowhere."""
+        place = self.options.saved_to
+        return without_password(place) if isinstance(place, str) else str(place or "")
+
     def prepare(self) -> None:
         """Make what the first question needs, before it comes."""
         self._prepare(self._index)
@@ -160,7 +167,7 @@ class ServedIndex:
         """Open what another process has saved since, and return whether there was anything.
 
         Questions under way keep the index that they began with. Where nothing is new, that takes
-        as long as listing the folder.
+        as long as listing the folder, or two requests of a storage.
 
         Raises:
             OSError, ValueError: It cannot be opened.

@@ -5,10 +5,25 @@ A generation has files of its own, or those of the one before and one more, of w
 Nothing in a file is ever executed.
 """
 
-from clew.store.checking import CheckedGeneration, check
-from clew.store.loading import DEFAULT_VERIFY, Verify, load
-from clew.store.saved_index import SavedAs, SavedIndex
-from clew.store.saving import is_index, is_newest, save
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.store.checking import CheckedGeneration, check
+    from clew.store.loading import DEFAULT_VERIFY, Verify, load
+    from clew.store.saved_index import SavedAs, SavedIndex
+    from clew.store.saving import is_index, is_newest, save
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "checking": "CheckedGeneration check",
+            "loading": "DEFAULT_VERIFY Verify load",
+            "saved_index": "SavedAs SavedIndex",
+            "saving": "is_index is_newest save",
+        },
+    )
 
 __all__ = [
     "DEFAULT_VERIFY",

@@ -29,6 +29,7 @@ from clew.graph import (
     take_vectors,
 )
 from clew.read.json_values import from_json, to_json
+from clew.store.row_changes import runs_of
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
 
@@ -49,6 +50,10 @@ class ColumnKind(Protocol):
 
     def take(self, column: Any, rows: NDArray[np.int64]) -> Any:  # noqa: ANN401  # of its own type
         """Return the column of some rows."""
+        ...
+
+    def between(self, column: Any, start: int, end: int) -> Any:  # noqa: ANN401  # of its own type
+        """Return the column of the rows from one on, and before another; arrays are not copied."""
         ...
 
     def gather(self, parts: Sequence[Any], places: NDArray[np.int64]) -> Any:  # noqa: ANN401  # of its own type
@@ -89,6 +94,9 @@ class Numbers:
     def take(self, column: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
         return column[rows]
 
+    def between(self, column: NDArray[Any], start: int, end: int) -> NDArray[Any]:
+        return column[start:end]
+
     def gather(self, parts: Sequence[NDArray[Any]], places: NDArray[np.int64]) -> NDArray[Any]:
         """Return the values at some places; vectors that are mapped are read once."""
         first, n = parts[0], len(parts[0])
@@ -122,6 +130,9 @@ class VectorRows(Numbers):
 
     def take(self, column: AnyVectors, rows: NDArray[np.int64]) -> Any:  # noqa: ANN401  # vectors
         return take_vectors(column, rows)
+
+    def between(self, column: AnyVectors, start: int, end: int) -> Any:  # noqa: ANN401  # vectors
+        return take_vectors(column, np.arange(start, end))
 
     def gather(self, parts: Sequence[AnyVectors], places: NDArray[np.int64]) -> Any:  # noqa: ANN401  # vectors
         together = [segment for part in parts for segment in VectorColumn.of(part).segments]
@@ -158,6 +169,9 @@ class Texts:
         starts = rows[bounds[:-1]].tolist()
         runs = zip(starts, np.diff(bounds).tolist(), strict=True)
         return tuple(chain.from_iterable(column[start : start + n] for start, n in runs))
+
+    def between(self, column: Sequence[str], start: int, end: int) -> Sequence[str]:
+        return column[start:end]
 
     def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> Sequence[str]:
         return self.take(tuple(chain.from_iterable(parts)), places)
@@ -234,6 +248,9 @@ class Words:
     def take(self, column: Labels, rows: NDArray[np.int64]) -> Labels:
         return Labels(column.names, column.codes[rows])
 
+    def between(self, column: Labels, start: int, end: int) -> Labels:
+        return Labels(column.names, column.codes[start:end])
+
     def gather(self, parts: Sequence[Labels], places: NDArray[np.int64]) -> Labels:
         return self.take(Labels.join(parts), places)
 
@@ -241,12 +258,7 @@ class Words:
         return column
 
     def differing(self, before: Labels, after: Labels) -> Mask:
-        if before.names == after.names:
-            unequal: Mask = before.codes != after.codes
-            return unequal
-        place = {name: place for place, name in enumerate(after.names)}
-        places = np.array([place.get(name, -1) for name in before.names], np.int32)
-        differing: Mask = places[before.codes] != after.codes
+        differing: Mask = codes_among(before, after.names) != after.codes
         return differing
 
     def write(self, writer: ColumnWriter, name: str, column: Labels, owners: Sequence[str]) -> None:
@@ -265,6 +277,10 @@ class RowLists:
     def take(self, column: Ragged, rows: NDArray[np.int64]) -> Ragged:
         return column.take(rows)
 
+    def between(self, column: Ragged, start: int, end: int) -> Ragged:
+        starts = column.starts[start : end + 1]
+        return Ragged(starts - starts[0], column.values[starts[0] : starts[-1]])
+
     def gather(self, parts: Sequence[Ragged], places: NDArray[np.int64]) -> Ragged:
         return Ragged.join(parts).take(places)
 
@@ -272,7 +288,12 @@ class RowLists:
         return column.renumbered(new)
 
     def differing(self, before: Ragged, after: Ragged) -> Mask:
-        differing: Mask = before.lengths != after.lengths
+        differing: Mask = np.zeros(len(after), np.bool_)
+        if np.array_equal(before.starts, after.starts):
+            unequal = np.flatnonzero(before.values != after.values)
+            differing[np.searchsorted(after.starts, unequal, side="right") - 1] = True
+            return differing
+        differing = before.lengths != after.lengths
         alike = np.flatnonzero(~differing)
         one, other = before.take(alike), after.take(alike)
         differing[alike[one.owners[one.values != other.values]]] = True
@@ -285,18 +306,19 @@ class RowLists:
         return reader.ragged(name)
 
 
-def runs_of(rows: NDArray[np.int64], *others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where runs of consecutive rows begin, in all of some arrays, and where the last ends.
+def codes_among(labels: Labels, names: Sequence[str]) -> NDArray[np.integer]:
+    """Return the place of each row's word among other names; -1 where it is none of them.
 
     Example:
-        >>> runs_of(np.array([3, 4, 7]))
-        array([0, 2, 3])
+        >>> codes_among(Labels.of(["sea", "isle"]), ["isle", "port", "sea"])
+        array([2, 0], dtype=int32)
     """
-    breaks = np.zeros(max(0, len(rows) - 1), np.bool_)
-    for each in (rows, *others):
-        breaks |= np.diff(each) != 1
-    ends = [len(rows)] if len(rows) else []
-    return np.concatenate([[0], np.flatnonzero(breaks) + 1, ends]).astype(np.int64)
+    if labels.names == names:
+        return labels.codes
+    place = {name: place for place, name in enumerate(names)}
+    places = np.array([place.get(name, -1) for name in labels.names], np.int32)
+    codes: NDArray[np.integer] = places[labels.codes]
+    return codes
 
 
 def parse_metadata(text: str) -> Mapping[str, Any]:

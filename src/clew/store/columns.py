@@ -372,7 +372,6 @@ def read_documents(
     """Return documents, each with its metadata and its own vector or None."""
     columns: dict[str, Sequence[Any]] = {
         "id": reader.texts("documents.id"),
-        "text": _read_texts(reader),
         "metadata": metadata,
         "vector": vectors,
         "source": reader.optional_texts("documents.source"),
@@ -388,18 +387,17 @@ def read_documents(
         "format": reader.texts("documents.format"),
         "source_map": read_source_maps(reader, len(metadata)),
     }
-    names = tuple(columns)
-    return tuple(
-        Document(**dict(zip(names, values, strict=True)))
-        for values in zip(*columns.values(), strict=True)
-    )
-
-
-def _read_texts(reader: ColumnReader) -> Sequence[str]:
-    """Return the texts of documents, put together where they were saved in parts."""
+    names, rows = tuple(columns), zip(*columns.values(), strict=True)
     if not reader.has(f"{PARTS}.starts"):
-        return reader.texts("documents.text")
-    return list(map("".join, reader.lists(PARTS)))
+        texts = reader.texts("documents.text")
+        return tuple(
+            Document(text=text, **dict(zip(names, values, strict=True)))
+            for text, values in zip(texts, rows, strict=True)
+        )
+    return tuple(
+        Document.stored(make_text, dict(zip(names, values, strict=True)))
+        for make_text, values in zip(reader.joined_lists(PARTS), rows, strict=True)
+    )
 
 
 def _read_numbers(reader: ColumnReader, name: str, n: int, minimum: int = 0) -> list[int]:

@@ -8,21 +8,19 @@ become since.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import GraphColumns, Labels, Mask, take_vectors
+from clew.graph import GraphColumns, Labels
 from clew.read import Triple
 from clew.store.column_kinds import (
     MAX_RUNS,
     ColumnKind,
     MetadataColumn,
-    Numbers,
     VectorRows,
-    runs_of,
+    codes_among,
 )
 from clew.store.columns import ATTACHED_NAMES, ATTACHED_TEXTS, write_documents, write_triples
 from clew.store.file_readings import write_changed_readings
@@ -107,45 +105,30 @@ def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChang
     A fact is known again by its ends and its relation, an edge by its ends, its kind and its fact.
     """
     nodes = change_of_objects(before.ids, after.ids)
-    of_node, n = nodes.numbering, len(after)
     one, other = before.facts, after.facts
-    relations = _joint_codes(one.relations, other.relations)
-    subjects, objects = _renumbered(one.subjects, of_node), _renumbered(one.objects, of_node)
+    subjects, objects = _renumbered(one.subjects, nodes), _renumbered(one.objects, nodes)
     facts = change_of_numbers(
-        np.where((subjects < 0) | (objects < 0), -1, _keys(n, subjects, objects, relations[0])),
-        _keys(n, other.subjects, other.objects, relations[1]),
+        (subjects, objects, codes_among(one.relations, other.relations.names)),
+        (other.subjects, other.objects, other.relations.codes),
+        None if nodes.keeps_numbers else (subjects < 0) | (objects < 0),
     )
-    kinds = _joint_codes(before.edges.kinds, after.edges.kinds)
-    tails, heads = (_renumbered(rows, of_node) for rows in (before.edges.tails, before.edges.heads))
-    stated = _renumbered(before.edges.facts, facts.numbering)
-    gone = (tails < 0) | (heads < 0) | ((stated < 0) & (before.edges.facts >= 0))
+    then, now = before.edges, after.edges
+    tails, heads = _renumbered(then.tails, nodes), _renumbered(then.heads, nodes)
+    stated, gone = _renumbered(then.facts, facts), None
+    if not (nodes.keeps_numbers and facts.keeps_numbers):
+        gone = (tails < 0) | (heads < 0) | ((stated < 0) & (then.facts >= 0))
     edges = change_of_numbers(
-        np.where(gone, -1, _keys(n, tails, heads, kinds[0], stated)),
-        _keys(n, after.edges.tails, after.edges.heads, kinds[1], after.edges.facts),
+        (tails, heads, codes_among(then.kinds, now.kinds.names), stated),
+        (now.tails, now.heads, now.kinds.codes, now.facts),
+        gone,
     )
     return {NODES: nodes, FACTS: facts, EDGES: edges}
 
 
-def _renumbered(rows: NDArray[np.int32], new: NDArray[np.int32]) -> NDArray[np.int32]:
-    return np.where(rows >= 0, new[rows], -1) if len(new) else rows
-
-
-def _joint_codes(before: Labels, after: Labels) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the words of both as codes, the same for the same word."""
-    joined = Labels.join([before, after]).codes
-    return joined[: len(before)], joined[len(before) :]
-
-
-def _keys(n: int, *columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a number >= 0 for every row, the same for the same row.
-
-    Two rows may have one number by chance. Then one is written as the other, with new values.
-    """
-    tails, heads, *others = (column.astype(np.uint64) for column in columns)
-    keys = tails * np.uint64(n) + heads
-    for column in others:
-        keys = keys * np.uint64(0x9E3779B97F4A7C15) + column
-    return (keys & np.uint64(2**63 - 1)).astype(np.int64)
+def _renumbered(rows: NDArray[np.int32], change: RowChange) -> NDArray[np.int32]:
+    if change.keeps_numbers or not change.n_before:
+        return rows
+    return np.where(rows >= 0, change.numbering[rows], -1)
 
 
 def _write_column(
@@ -159,8 +142,7 @@ def _write_column(
 ) -> None:
     """Write a column of the rows that are new, and then of those that have another value."""
     change = changes[table]
-    differing = _differing(kind, columns, change, changes.get(kind.table))
-    changed = change.kept_after[differing]
+    changed = _changed_rows(kind, columns, change, changes.get(kind.table))
     rows = np.concatenate([change.new, changed])
     owners: tuple[str, ...] = ()
     if isinstance(kind, MetadataColumn):
@@ -170,40 +152,24 @@ def _write_column(
         writer.numbers(f"{table}.{name}.changed", changed, np.int32)
 
 
-def _differing(
+def _changed_rows(
     kind: ColumnKind, columns: tuple[Any, Any], change: RowChange, referred: RowChange | None
-) -> Mask:
-    """Return True for the kept rows that have another value than before."""
+) -> NDArray[np.int64]:
+    """Return the rows that were kept and have another value than before, ascending."""
     before, after = columns
-    is_renumbered = referred is not None and not referred.is_everything_kept
-    if before is after and not is_renumbered:
-        return np.zeros(len(change.kept_after), np.bool_)
-    if isinstance(kind, VectorRows):
-        parts = (before, change.kept_before), (after, change.kept_after)
-        return kind.differing(*(take_vectors(*part) for part in parts))
-    if isinstance(kind, Numbers) and kind.dimensions > 1:
-        return _differing_runs(kind, before, after, change)
-    if not change.is_everything_kept:
-        before = kind.take(before, change.kept_before)
-        after = kind.take(after, change.kept_after)
+    is_renumbered = referred is not None and not referred.keeps_numbers
+    if before is after and change.keeps_numbers and not is_renumbered:
+        return np.zeros(0, np.int64)
     if referred is not None and is_renumbered:
         before = kind.renumbered(before, referred.numbering)
-    return kind.differing(before, after)
-
-
-def _differing_runs(
-    kind: Numbers, before: NDArray[Any], after: NDArray[Any], change: RowChange
-) -> Mask:
-    """Compare rows of numbers, which may be large, without a copy where they are consecutive."""
-    one, other = change.kept_before, change.kept_after
-    bounds = runs_of(one, other)
-    if len(bounds) > MAX_RUNS:
-        return kind.differing(before[one], after[other])
-    parts = [np.zeros(0, np.bool_)]
-    for start, end in pairwise(bounds.tolist()):
-        some = before[one[start] : one[start] + end - start]
-        parts.append(kind.differing(some, after[other[start] : other[start] + end - start]))
-    return np.concatenate(parts)
+    if isinstance(kind, VectorRows) or len(change.runs) > MAX_RUNS:
+        kept = kind.take(before, change.kept_before), kind.take(after, change.kept_after)
+        return change.kept_after[kind.differing(*kept)]
+    found = [np.zeros(0, np.int64)]
+    for start, now, n in change.runs.tolist():  # they are compared without a copy
+        run = kind.between(before, start, start + n), kind.between(after, now, now + n)
+        found.append(now + np.flatnonzero(kind.differing(*run)))
+    return np.concatenate(found)
 
 
 def _write_documents(writer: ColumnWriter, before: SavedIndex, after: SavedIndex) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,20 +39,64 @@ def read_knowledge(reader: ColumnReader) -> Knowledge | None:
     if not reader.has(NAME):
         return None
     form, names = reader.texts(NAME), reader.texts("knowledge.tables")
-    texts, counts = reader.texts("knowledge.texts"), reader.numbers("knowledge.counts")
+    n, counts = len(reader.numbers("knowledge.texts")), reader.numbers("knowledge.counts")
     starts = reader.numbers("knowledge.starts").tolist()
     if (
         len(form) != 1
-        or counts.shape != (len(texts),)
+        or counts.shape != (n,)
         or len(starts) != len(names) + 1
-        or sorted([0, *starts, len(texts)]) != [0, *starts, len(texts)]
+        or sorted([0, *starts, n]) != [0, *starts, n]
+        or len(set(names)) != len(names)
+        or (len(counts) and counts.min() < 1)
     ):
         raise ValueError("the columns of what an extractor has learnt do not fit together")
-    tables = {
-        name: _table(name, texts[start:end], counts[start:end])
-        for name, (start, end) in zip(names, pairwise(starts), strict=True)
-    }
-    return Knowledge(form[0], tables)
+    texts = reader.distinct_texts("knowledge.texts", starts)
+
+    def table(start: int, end: int) -> dict[str, int]:
+        return dict(zip(texts(start, end), counts[start:end].tolist(), strict=True))
+
+    bounds = dict(zip(names, pairwise(starts), strict=True))
+    return Knowledge(form[0], StoredTables(bounds, table))
+
+
+class StoredTables(Mapping[str, Mapping[str, int]]):
+    """The tables of what was learnt, each made when it is first asked for: no question needs them.
+
+    Args:
+        bounds: Where each table begins and ends, by its name.
+        make: Returns the table between two such places.
+
+    Example:
+        >>> tables = StoredTables({"small": (0, 1)}, lambda start, end: {"sea": end})
+        >>> list(tables), tables["small"] is tables["small"]
+        (['small'], True)
+    """
+
+    def __init__(
+        self,
+        bounds: Mapping[str, tuple[int, int]],
+        make: Callable[[int, int], Mapping[str, int]],
+    ) -> None:
+        self._bounds, self._make = bounds, make
+        self._made: dict[str, Mapping[str, int]] = {}
+
+    def __getitem__(self, name: str) -> Mapping[str, int]:
+        table = self._made.get(name)
+        if table is None:
+            table = self._made.setdefault(name, self._make(*self._bounds[name]))
+        return table
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bounds)
+
+    def __len__(self) -> int:
+        return len(self._bounds)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
 
 
 def can_follow(before: Knowledge | None, after: Knowledge | None) -> bool:

@@ -24,7 +24,6 @@ from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.tables import RUN, Arrays, ColumnReader
 from clew.store.vector_bags import MAPPED
 from clew.store.verified import Look, look_of, read_record, write_record
-from clew.store.with_changes import with_changes
 
 TEXTS = (RUN, TEXT_BLOCKS)
 """The arrays of all texts. They are mapped, too, and their checksum is checked each time."""
@@ -275,6 +274,8 @@ def _changed(manifest: Manifest, arrays: Arrays, columns: StoredColumns) -> Stor
     """Return the columns after the changes that the manifest lists."""
     if not manifest.changes:
         return columns
+    from clew.store.with_changes import with_changes  # that most indexes do without
+
     try:
         return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes])
     except MemoryError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,21 +12,26 @@ from pathlib import Path
 from clew.store import disk
 
 LOCK = "LOCK"
+PAUSE = 0.02  # seconds between two tries of who waits
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Hold the folder's lock.
 
     Args:
         folder: Where the index is saved.
+        wait: Whether to wait while another holds it.
 
     Raises:
         BlockingIOError: Another process or thread holds it. It is raised at once.
     """
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
-        if not _acquire(descriptor):
+        while not _acquire(descriptor):
+            if wait:
+                time.sleep(PAUSE)
+                continue
             raise BlockingIOError(
                 f"another process or thread is saving an index to {folder}; "
                 "wait until it is done, then save again"

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -65,6 +65,8 @@ CHANGES = re.compile(r"changes\.[0-9]{8,}")
 """The name of what changed since the generation before; the number is its own generation's."""
 
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
+HEAD = len(BEGIN) + 64
+"""The bytes of a manifest that its checksum ends at."""
 
 
 class NewerFormatError(ValueError):
@@ -101,6 +103,11 @@ class Manifest:
         return {n: entry for n, entry in self.entries.items() if not CHANGES.fullmatch(n)}
 
 
+def name_of(generation: int) -> str:
+    """Return the name of a generation's manifest."""
+    return f"MANIFEST-{generation:08d}.json"
+
+
 def generations(root: Path) -> dict[int, Path]:
     """Return the manifests in a folder by their generation, the newest first.
 
@@ -110,9 +117,14 @@ def generations(root: Path) -> dict[int, Path]:
         names = os.listdir(root)  # noqa: PTH208  # names alone are wanted
     except (FileNotFoundError, NotADirectoryError):
         return {}
+    return {generation: root / name_of(generation) for generation in generations_in(names)}
+
+
+def generations_in(names: Iterable[str]) -> list[int]:
+    """Return the generations whose manifests are among some names of files, the newest first."""
     matches = ((MANIFEST_NAME.fullmatch(name), name) for name in names)
-    manifests = {int(match[1]): root / name for match, name in matches if match}
-    return dict(sorted(manifests.items(), reverse=True))
+    found = ((int(match[1]), name) for match, name in matches if match)
+    return sorted((number for number, name in found if name == name_of(number)), reverse=True)
 
 
 def write_manifest(
@@ -144,7 +156,7 @@ def write_manifest(
     }
     lines = 1 if is_whole else None  # one line takes a tenth of the time
     body = json.dumps(content, indent=lines, allow_nan=False).encode()
-    file = root / f"MANIFEST-{generation:08d}.json"
+    file = root / name_of(generation)
     unfinished = root / f"{file.name}.{secrets.token_hex(8)}"
     checksum = _checksum(body)
     write_file(unfinished, (BEGIN, checksum, MIDDLE, body, END))
@@ -173,19 +185,34 @@ def read_manifest(file: Path) -> Manifest:
     """
     with os.fdopen(disk.open_plain(file), "rb") as stream:
         raw = stream.read(MAX_BYTES + 1)
-    start = len(BEGIN) + 64
-    checksum, body = raw[len(BEGIN) : start], raw[start + len(MIDDLE) : -len(END)]
+    return parse_manifest(raw, file, str(file))
+
+
+def parse_manifest(raw: bytes, file: Path, shown: str) -> Manifest:
+    """Return the manifest that bytes are.
+
+    Args:
+        raw: All bytes of it.
+        file: Where it is, or will be, on the disk.
+        shown: What it is called in an error.
+
+    Raises:
+        NewerFormatError: It is of a format that this clew does not know.
+        ValueError: It is damaged, or no manifest.
+    """
+    checksum, middle = raw[len(BEGIN) : HEAD], HEAD + len(MIDDLE)
+    body = raw[middle : -len(END)]
     if raw != BEGIN + checksum + MIDDLE + body + END or _checksum(body) != checksum:
-        raise ValueError(f"{file} is damaged: its checksum is not the one that was saved")
+        raise ValueError(f"{shown} is damaged: its checksum is not the one that was saved")
     try:
-        return _parse(file, json.loads(body), checksum.decode())
+        return _parse(file, shown, json.loads(body), checksum.decode())
     except NewerFormatError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{file} is not the manifest of an index: {error!r}") from error
+        raise ValueError(f"{shown} is not the manifest of an index: {error!r}") from error
 
 
-def _parse(file: Path, content: dict[str, Any], checksum: str) -> Manifest:
+def _parse(file: Path, shown: str, content: dict[str, Any], checksum: str) -> Manifest:
     version, generation = content["format"], content["generation"]
     if content["magic"] != MAGIC or type(version) is not int or type(generation) is not int:
         raise ValueError(
@@ -193,10 +220,10 @@ def _parse(file: Path, content: dict[str, Any], checksum: str) -> Manifest:
         )
     if version > FORMAT:
         raise NewerFormatError(
-            f"{file} was saved by clew {content['clew']} in format {version}; "
+            f"{shown} was saved by clew {content['clew']} in format {version}; "
             f"this clew reads {FORMAT} and earlier: upgrade clew to open it"
         )
-    if file.name != f"MANIFEST-{generation:08d}.json":
+    if file.name != name_of(generation):
         raise ValueError(f"it is of generation {generation}, which is not the one in its name")
     entries = {
         name: Entry(**(entry | {"shape": tuple(entry["shape"])}))

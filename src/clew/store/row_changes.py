@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, freeze
+from clew.graph import Mask, Rows, expand_ranges, freeze
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
 
@@ -31,24 +32,48 @@ class RowChange:
     Attributes:
         n_before: The number of rows before.
         n_after: The number of rows after.
-        kept_before: The rows before that are still there, ascending.
-        kept_after: Where they are now, ascending.
+        runs: int64 [runs, 3], for each run of rows that are still there, ascending: its first row
+            before, its first row now, and how many rows it has.
     """
 
     n_before: int
     n_after: int
-    kept_before: Places
-    kept_after: Places
+    runs: NDArray[np.int64]
+
+    @classmethod
+    def of_rows(cls, n_before: int, n_after: int, before: Places, after: Places) -> RowChange:
+        """Return the change that keeps some rows.
+
+        Args:
+            n_before: The number of rows before.
+            n_after: The number of rows after.
+            before: The rows before that are still there, ascending.
+            after: Where they are now, ascending.
+        """
+        bounds = runs_of(before, after)
+        firsts, lengths = bounds[:-1], np.diff(bounds)
+        runs = np.stack([before[firsts], after[firsts], lengths], axis=1)
+        return cls(n_before, n_after, runs.astype(np.int64, copy=False))
+
+    @cached_property
+    def kept_before(self) -> Places:
+        """The rows before that are still there, ascending."""
+        return expand_ranges(self.runs[:, 0], self.runs[:, 2])
+
+    @cached_property
+    def kept_after(self) -> Places:
+        """Where they are now, ascending."""
+        return expand_ranges(self.runs[:, 1], self.runs[:, 2])
 
     @property
     def gone(self) -> Places:
         """The rows before that are not there any more."""
-        return _others(self.kept_before, self.n_before)
+        return _between(self.runs[:, 0], self.runs[:, 2], self.n_before)
 
     @property
     def new(self) -> Places:
         """The rows that are new."""
-        return _others(self.kept_after, self.n_after)
+        return _between(self.runs[:, 1], self.runs[:, 2], self.n_after)
 
     @property
     def numbering(self) -> Rows:
@@ -58,9 +83,30 @@ class RowChange:
         return numbers
 
     @property
-    def is_everything_kept(self) -> bool:
-        """Whether no row came or went."""
-        return self.n_before == self.n_after == len(self.kept_before)
+    def keeps_numbers(self) -> bool:
+        """Whether every row is where it was; others may have come behind them."""
+        kept = (self.runs[:, 0] == self.runs[:, 1]).all() and self.runs[:, 2].sum()
+        return bool(kept == self.n_before)
+
+
+def _between(starts: Places, lengths: Places, n: int) -> Places:
+    """Return the rows below n that are in none of some runs."""
+    begins, ends = np.append(0, starts + lengths), np.append(starts, n)
+    return expand_ranges(begins, ends - begins)
+
+
+def runs_of(rows: NDArray[np.int64], *others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where runs of consecutive rows begin, in all of some arrays, and where the last ends.
+
+    Example:
+        >>> runs_of(np.array([3, 4, 7]))
+        array([0, 2, 3])
+    """
+    breaks = np.zeros(max(0, len(rows) - 1), np.bool_)
+    for each in (rows, *others):
+        breaks |= np.diff(each) != 1
+    ends = [len(rows)] if len(rows) else []
+    return np.concatenate([[0], np.flatnonzero(breaks) + 1, ends]).astype(np.int64)
 
 
 def change_of_objects(before: Sequence[Hashable], after: Sequence[Hashable]) -> RowChange:
@@ -72,8 +118,7 @@ def change_of_objects(before: Sequence[Hashable], after: Sequence[Hashable]) -> 
         (array([1]), array([2]), array([ 0, -1,  1], dtype=int32))
     """
     if before is after or (isinstance(before, TextColumn) and before.begins(after)):
-        rows = np.arange(len(after))
-        return _in_order(len(before), np.where(rows < len(before), rows, -1))
+        return RowChange(len(before), len(after), np.array([(0, 0, len(before))], np.int64))
     head = _common_beginning(before, after)
     place = {key: i for i, key in enumerate(before[head:], head)}
     others = np.array([place.get(key, -1) for key in after[head:]], np.int64)
@@ -89,63 +134,81 @@ def _common_beginning(before: Sequence[Hashable], after: Sequence[Hashable]) -> 
     return min(head, len(before), len(after))
 
 
-def change_of_numbers(before: NDArray[Any], after: NDArray[Any]) -> RowChange:
-    """Return how the rows changed that have these keys; several rows may have one.
+def change_of_numbers(
+    before: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]], gone: Mask | None = None
+) -> RowChange:
+    """Return how the rows changed that have these numbers; several rows may have the same.
+
+    Where little changed, that takes as long as comparing the columns.
 
     Args:
-        before: int64 [n], with -1 for a row that is gone in any case.
-        after: int64 [m], >= 0.
+        before: The columns before: integers [n] each.
+        after: The columns now: integers [m] each.
+        gone: bool [n], which rows before are gone in any case; None for none.
 
     Example:
-        >>> change = change_of_numbers(np.array([7, -1, 5, 5]), np.array([7, 5, 8, 5]))
+        >>> change = change_of_numbers([np.array([7, 5, 5])], [np.array([7, 5, 8, 5])])
         >>> change.gone, change.new
-        (array([1]), array([2]))
+        (array([], dtype=int64), array([2]))
     """
-    there = np.flatnonzero(before >= 0)
-    left = before[there]
-    n_same = min(len(left), len(after))
-    unequal = np.flatnonzero(left[:n_same] != after[:n_same])
-    head = int(unequal[0]) if len(unequal) else n_same
-    n_same -= head
-    backwards = np.flatnonzero(
-        left[len(left) - n_same :][::-1] != after[len(after) - n_same :][::-1]
+    n_before, n_after = len(before[0]), len(after[0])
+    there = None
+    if gone is not None and gone.any():
+        there = np.flatnonzero(~gone)
+        before = [column[there] for column in before]
+    n_left = len(before[0])
+    head = _common_length(before, after)
+    tail = _common_length(
+        [column[head:][::-1] for column in before], [column[head:][::-1] for column in after]
     )
-    tail = int(backwards[0]) if len(backwards) else n_same
-    middle = _found(left[head : len(left) - tail], after[head : len(after) - tail])
-    found = np.concatenate(
-        [
-            np.arange(head),
-            np.where(middle >= 0, middle + head, -1),
-            np.arange(len(left) - tail, len(left)),
-        ]
+    middle = (
+        [column[head : n_left - tail] for column in before],
+        [column[head : n_after - tail] for column in after],
     )
-    found = np.where(found >= 0, there[found], -1) if len(there) else np.full(len(after), -1)
-    return _in_order(len(before), found)
+    inner = _found_in_runs(*middle)
+    if inner is None:
+        inner = _found_by_sorting(*(_keys(columns) for columns in middle))
+    inner[:, :2] += head
+    ends = [(0, 0, head)], [(n_left - tail, n_after - tail, tail)]
+    runs = np.concatenate([ends[0], inner, ends[1]]).astype(np.int64)
+    runs = runs[runs[:, 2] > 0]
+    if there is None:
+        return RowChange(n_before, n_after, runs)
+    kept = RowChange(n_left, n_after, runs)
+    return RowChange.of_rows(n_before, n_after, there[kept.kept_before], kept.kept_after)
 
 
-def _found(before: NDArray[Any], after: NDArray[Any]) -> Places:
-    """Where each key is among those before; -1 for none."""
-    runs = _found_in_runs(before, after)
-    return _found_by_sorting(before, after) if runs is None else runs
+def _keys(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return a number for every row, the same for the same row.
 
-
-def _found_in_runs(before: NDArray[Any], after: NDArray[Any]) -> Places | None:
-    """Return what `_found` returns where little changed, run by run; None where much did.
-
-    Sorting all keys to find the few that came takes longer than all else that is saved of these.
+    Two rows may have one number by chance. Then one is written as the other, with new values.
     """
-    found = np.full(len(after), -1, np.int64)
+    first, *others = (column.astype(np.uint64) for column in columns)
+    for column in others:
+        first = first * np.uint64(0x9E3779B97F4A7C15) + column
+    return first
+
+
+def _found_in_runs(
+    before: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]]
+) -> NDArray[np.int64] | None:
+    """Return the runs of rows that stayed where little changed; None where much did.
+
+    Sorting all rows to find the few that came takes longer than all else that is saved of these.
+    """
+    runs: list[tuple[int, int, int]] = []
+    n_before, n_after = len(before[0]), len(after[0])
     i = j = 0
     for _ in range(MAX_RUNS):
-        same = _common_length(before[i:], after[j:])
-        found[j : j + same] = np.arange(i, i + same)
+        same = _common_length([one[i:] for one in before], [other[j:] for other in after])
+        runs.append((i, j, same))
         i, j = i + same, j + same
-        if i == len(before) or j == len(after):
-            return found
+        if i == n_before or j == n_after:
+            return np.array(runs, np.int64)
         for went in range(MAX_REPLACED):
-            if i + went == len(before):
-                return found
-            came = np.flatnonzero(after[j : j + WINDOW] == before[i + went])
+            if i + went == n_before:
+                return np.array(runs, np.int64)
+            came = np.flatnonzero(_like(before, i + went, [one[j : j + WINDOW] for one in after]))
             if len(came):
                 i, j = i + went, j + int(came[0])
                 break
@@ -154,20 +217,30 @@ def _found_in_runs(before: NDArray[Any], after: NDArray[Any]) -> Places | None:
     return None
 
 
-def _common_length(one: NDArray[Any], other: NDArray[Any]) -> int:
-    """Return how many rows two lists have in common at their beginning."""
-    n, start, size = min(len(one), len(other)), 0, WINDOW
-    while start < n:
-        end = min(start + size, n)
-        unequal = one[start:end] != other[start:end]
-        if unequal.any():
-            return start + int(unequal.argmax())
-        start, size = end, 2 * size
+def _like(before: Sequence[NDArray[Any]], row: int, after: Sequence[NDArray[Any]]) -> Mask:
+    """Return which rows now are like one row before."""
+    alike = np.ones(len(after[0]), np.bool_)
+    for one, other in zip(before, after, strict=True):
+        alike &= other == one[row]
+    return alike
+
+
+def _common_length(before: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]]) -> int:
+    """Return how many rows two tables have in common at their beginning."""
+    n = min(len(before[0]), len(after[0]))
+    for one, other in zip(before, after, strict=True):
+        start, size = 0, WINDOW
+        while start < n:
+            end = min(start + size, n)
+            unequal = one[start:end] != other[start:end]
+            if unequal.any():
+                n = start + int(unequal.argmax())
+            start, size = end, 2 * size
     return n
 
 
-def _found_by_sorting(before: NDArray[Any], after: NDArray[Any]) -> Places:
-    """Where each key is among those before, the first with the first; -1 for none."""
+def _found_by_sorting(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the runs of rows that stayed, the first of equal ones for the first."""
     order_before = np.argsort(before, kind="stable")
     order_after = np.argsort(after, kind="stable")
     keys, wanted = before[order_before], after[order_after]
@@ -177,7 +250,7 @@ def _found_by_sorting(before: NDArray[Any], after: NDArray[Any]) -> Places:
     matches[matches] = keys[at[matches]] == wanted[matches]
     found = np.full(len(after), -1, np.int64)
     found[order_after[matches]] = order_before[at[matches]]
-    return found
+    return _in_order(len(before), found).runs
 
 
 def _in_order(n_before: int, found: Places) -> RowChange:
@@ -185,7 +258,7 @@ def _in_order(n_before: int, found: Places) -> RowChange:
     highest = np.maximum.accumulate(found) if len(found) else found
     behind = np.append(-1, highest[:-1])
     kept = np.flatnonzero(found > behind) if len(found) else np.zeros(0, np.int64)
-    return RowChange(n_before, len(found), found[kept].astype(np.int64), kept)
+    return RowChange.of_rows(n_before, len(found), found[kept].astype(np.int64), kept)
 
 
 def _others(rows: Places, n: int) -> Places:

@@ -72,12 +72,14 @@ class SavedAs:
         manifest: The generation's.
         looks: How its files and the manifest looked when it was saved or loaded, by path.
         index: What it holds.
+        address: The storage that the folder is a copy of; "" for none.
     """
 
     folder: Path
     manifest: Manifest
     looks: Mapping[str, Look]
     index: SavedIndex
+    address: str = ""
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return _nothing, ()

@@ -56,7 +56,7 @@ MAX_SHARE = 0.1
 """The size that the changes may have together, as a share of that of the whole generation."""
 
 
-def save(index: SavedIndex, path: str | os.PathLike[str]) -> SavedAs:
+def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> SavedAs:
     """Save an index to a folder, as its next generation; the one before stays until this is whole.
 
     Where most of the index is in the newest generation already, the next one has the files of that
@@ -71,6 +71,8 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> SavedAs:
     Args:
         index: What to save, with where an earlier form of it was saved.
         path: A folder that holds an index, or is empty, or does not exist.
+        after: A generation that the next one comes after, where the folder is a copy that may
+            be behind.
 
     Returns:
         Where it is saved now.
@@ -98,14 +100,17 @@ def save(index: SavedIndex, path: str | os.PathLike[str]) -> SavedAs:
         "config": describe_config(index.config),
     }
     root = Path(path)
-    saved = _save_changes(index, root, settings)
-    return _save_whole(index, root, settings) if saved is None else saved
+    saved = _save_changes(index, root, settings, after)
+    return _save_whole(index, root, settings, after) if saved is None else saved
 
 
-def _save_changes(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> SavedAs | None:
+def _save_changes(
+    index: SavedIndex, root: Path, settings: Mapping[str, Any], after: int
+) -> SavedAs | None:
     """Save what changed since the newest generation; return None where it is to be saved whole."""
     before = index.saved_as
-    if before is None or not _may_follow(before, root, settings):
+    is_behind = before is None or before.manifest.generation < after
+    if before is None or is_behind or not _may_follow(before, root, settings):
         return None
     arrays, newest = difference(before.index, index), before.manifest
     if arrays is None:
@@ -164,13 +169,13 @@ def _bytes_of(entries: Mapping[str, Entry]) -> int:
     return sum(entry.bytes for entry in entries.values())
 
 
-def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any]) -> SavedAs:
+def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any], after: int) -> SavedAs:
     arrays = columns_of(index)
     _refuse_foreign(root)
     _make_folders(root)
     with locked(root):
         _refuse_newer(root)
-        generation = next(iter(generations(root)), 0) + 1
+        generation = max(next(iter(generations(root)), 0), after) + 1
         entries: dict[str, Entry] = {}
         with _all_or_nothing(root, generation, entries):
             for name, array in arrays.items():

@@ -6,6 +6,7 @@ Every distinct text is written once, and columns hold small numbers in its place
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
+from functools import partial
 from itertools import pairwise
 from typing import Any, cast
 
@@ -146,6 +147,39 @@ class ColumnReader:
         bounds = self._starts(f"{name}.starts", values).tolist()
         return tuple(values[a:b] for a, b in pairwise(bounds))
 
+    def joined_lists(self, name: str) -> list[Callable[[], str]]:
+        """Return functions that put the texts of each list together.
+
+        Where texts are many, they are made when a function is called.
+        """
+        values = self.stored_texts(f"{name}.values")
+        bounds = self._starts(f"{name}.starts", values).tolist()
+        return [partial(_joined, values, a, b) for a, b in pairwise(bounds)]
+
+    def distinct_texts(
+        self, name: str, bounds: Sequence[int]
+    ) -> Callable[[int, int], Sequence[str]]:
+        """Return the function to the texts between two of some bounds, none of them twice.
+
+        Args:
+            name: The column.
+            bounds: Where each part of the column begins, and where the last ends, ascending.
+
+        Raises:
+            ValueError: A part has a text twice.
+        """
+        codes = self._codes(name)
+        if len(codes) and codes.min() < 0:
+            raise ValueError(f"{name} lacks a text")
+        place = np.full(len(self._strings), -1, np.int64)
+        for start, end in pairwise(bounds):
+            own = codes[start:end]
+            place[own] = np.arange(start, end)  # of a text that comes twice the last place stays
+            if (place[own] != np.arange(start, end)).any():
+                raise ValueError(f"{name} has a text twice")
+        column = self.stored_texts(name)
+        return lambda start, end: tuple(column[start:end])
+
     def labels(self, name: str) -> Labels:
         """Return a column of labels."""
         names = self.texts(f"{name}.names")
@@ -187,6 +221,10 @@ def in_blocks(arrays: Arrays) -> Arrays:
     frames, starts = compress_blocks(arrays[RUN])
     others = {name: array for name, array in arrays.items() if name != RUN}
     return others | {BLOCKS: frames, f"{BLOCKS}.starts": starts}
+
+
+def _joined(values: Sequence[str], start: int, end: int) -> str:
+    return "".join(values[start:end])
 
 
 def _check_codes(name: str, codes: Rows, n: int, minimum: int) -> Rows:

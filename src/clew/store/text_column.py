@@ -6,8 +6,10 @@ take twice the memory of their bytes, and those bytes may be on the disk.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
+from operator import mul
 from typing import Any, overload
 
 import numpy as np
@@ -21,6 +23,8 @@ ENCODING = "utf-8", "surrogatepass"
 MAX_ALIKE = 64  # of more texts that look the same, all are made
 SEEN = 32  # bytes of a text by which it is looked for
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
+POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
+POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
 MIN_RUN = 8  # texts close together that are made together
 MAX_STEP = 4  # from one of them to the next
@@ -189,16 +193,25 @@ class TextColumn(Sequence[str]):
         if n and alike.max() > MAX_ALIKE:
             return {text: place for place, text in enumerate(self)}.get
         behind = {text: n + place for place, text in enumerate(self.others)}
+        sorted_keys = memoryview(keys)  # type: ignore[arg-type]  # its items are Python's own: faster
 
         def place_of(text: str) -> int | None:
-            key = np.uint64(_look(text.encode(*ENCODING)))
-            first, last = np.searchsorted(keys, key), np.searchsorted(keys, key, side="right")
-            for place in order[first:last].tolist():
-                if self.table.make(int(self.codes[place])) == text:
-                    return int(place)
+            key = _look(text.encode(*ENCODING))
+            at = bisect_left(sorted_keys, key)
+            while at < n and sorted_keys[at] == key:
+                place = order.item(at)
+                if self.table.make(self.codes.item(place)) == text:
+                    return place
+                at += 1
             return behind.get(text)
 
         return place_of
+
+    def count_distinct(self) -> int:
+        """Return the number of different texts; a table has a text once, so its are not made."""
+        if self.others:
+            return len(set(self))
+        return int(np.count_nonzero(np.bincount(self.codes, minlength=1)))
 
     def begins(self, other: object) -> bool:
         """Return whether another column is this one, perhaps with more texts behind."""
@@ -278,9 +291,9 @@ def _looks(
 
 def _look(raw: bytes) -> int:
     """Return the number that `_looks` has for one text; arrays of one take fifty times as long."""
-    key = len(raw)
-    for byte in range(SEEN):
-        place = byte // 2 if byte % 2 else -1 - byte // 2
-        seen = raw[place] if byte < len(raw) else 0
-        key = (key * int(FACTOR) + seen) % 2**64
-    return key
+    n = min(len(raw), SEEN)
+    from_start, from_end = raw[: n // 2], raw[: -1 - (n + 1) // 2 : -1]
+    key: int = len(raw) * POWER_OF_LENGTH
+    key += sum(map(mul, from_end, POWERS_FROM_END))
+    key += sum(map(mul, from_start, POWERS_FROM_START))
+    return key % 2**64
