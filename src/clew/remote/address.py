@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-SCHEMES = ("postgresql", "postgres")
+from clew.index.saving import DATABASE_SCHEMES, is_remote
+
 DEFAULT_NAME = "default"
 
 
@@ -33,8 +34,9 @@ class Address:
         """Return the address that a text is.
 
         Args:
-            address: `postgresql://user@host/database?index=name&tenant=name`. Other parameters are
-                those of the database's client.
+            address: `postgresql://user@host/database?index=name&tenant=name`, or one of another
+                scheme of `clew.index.saving.DATABASE_SCHEMES`. Other parameters are those of the
+                database's client.
 
         Raises:
             ValueError: It is of another kind of database, or the name is empty.
@@ -42,7 +44,9 @@ class Address:
         if not is_address(address):
             raise ValueError(
                 "an index in a database has an address such as postgresql://user@host/database"
-                f"?index=handbook; what came begins with {address.partition(':')[0]!r}"
+                "?index=handbook, and begins with one of "
+                f"{', '.join(f'{one}://' for one in DATABASE_SCHEMES)}; "
+                f"what came begins with {address.partition(':')[0]!r}"
             )
         parts = urlsplit(address)
         query = parse_qsl(parts.query, keep_blank_values=True)
@@ -52,6 +56,11 @@ class Address:
         if not name:
             raise ValueError("the index has an empty name: write index=NAME into the address")
         return cls(urlunsplit(parts._replace(query=others)), name, own.get("tenant", ""))
+
+    @property
+    def scheme(self) -> str:
+        """The kind of the database, such as "postgresql"."""
+        return urlsplit(self.database).scheme
 
     def __repr__(self) -> str:
         return f"Address(name={self.name!r}, tenant={self.tenant!r})"  # the password stays unseen
@@ -64,4 +73,4 @@ def is_address(text: object) -> bool:
         >>> is_address("postgresql://host/db?index=handbook"), is_address("handbook")
         (True, False)
     """
-    return isinstance(text, str) and text.startswith(tuple(f"{one}://" for one in SCHEMES))
+    return isinstance(text, str) and is_remote(text)

@@ -7,7 +7,7 @@ since the parts that these scores come from are put on it with the numbers of th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, cast
@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.cosines import cosines
+from clew.algorithms.pagerank.full import WholeStrengths, WholeStrengthsPart
 from clew.algorithms.postings import Postings
 from clew.embedding.embedder import Embedder
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of
-from clew.relevance import PassageSamplePart
+from clew.relevance import MAX_SAMPLE, PassageSamplePart
 from clew.remote.protocol import PulledNodes
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
+from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.stems import identify_language, stem_words
@@ -45,6 +48,12 @@ def key_of_stem(stem: str) -> bytes:
     return blake2b(stem.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
+def key_of_id(id: str) -> int:
+    """Return the digest of a node's id: 64 bits."""
+    digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
 @dataclass(frozen=True, eq=False)
 class CorpusFigures:
     """What is known of a whole index by whoever asks it.
@@ -60,12 +69,15 @@ class CorpusFigures:
         documents: int64 [p], the place of the outermost container of each.
         n_documents: The number of these; 0 where no passage is in a document.
         sample: float32 [s, d], the vectors of a sample of the passages.
+        sampled: int32 [s], the numbers of these.
         dimension: d.
         is_of_code: Whether most documents are source code.
         has_reports: Whether there are reports.
         untrusted: Whether strangers wrote the documents, as in `clew.index.IndexConfig`.
         count: The tokenizer.
         canonical: As in `clew.graph.Graph`.
+        entities: int32 [e], the numbers of all entities.
+        entity_keys: int64 [e], the digests of their ids, by which other indexes know them.
     """
 
     number: int
@@ -78,12 +90,15 @@ class CorpusFigures:
     documents: NDArray[np.int64]
     n_documents: int
     sample: Vectors
+    sampled: Rows
     dimension: int
     is_of_code: bool
     has_reports: bool
     untrusted: bool
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None
+    entities: Rows = field(default_factory=lambda: freeze([], np.int32))
+    entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def stems_of(self, question: str) -> list[str]:
         """Return every stem that a word of the question may have, in the languages of the index."""
@@ -138,6 +153,25 @@ class CorpusFigures:
             of_nodes[rows] = self.documents[places]
             around = DocumentWords(of_nodes, whole.in_documents(self.documents, self.n_documents))
         graph.set_part(DocumentWordsPart(), around)
+        if pulled.linked_words is not None:
+            graph.set_part(LinkedWordsPart(), pulled.linked_words)
+        if pulled.strengths is not None:
+            graph.set_part(WholeStrengthsPart(), WholeStrengths(pulled.kinds, pulled.strengths))
+
+    def farthest_passage(self, vector: Vectors, allowed: Rows | None) -> Rows:
+        """Return the passage of the sample that is farthest from a question; none where none is.
+
+        Args:
+            vector: The question's.
+            allowed: The passages that may be read, ascending; None for all.
+        """
+        if not len(self.sampled) or not vector.any():
+            return freeze([], np.int32)
+        near = cosines(self.sample, vector)
+        if allowed is not None:
+            near = np.where(np.isin(self.sampled, allowed), near, np.inf)
+        found = int(near.argmin())
+        return self.sampled[found : found + 1] if np.isfinite(near[found]) else self.sampled[:0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,6 +235,12 @@ class PostingsOfSomeTexts(Postings):
         return PostingsOfSomeTexts(self.whole, self.places[stays])
 
 
+def sampled_places(count: int) -> NDArray[np.int64]:
+    """Return which of so many passages the sample is of, evenly spaced."""
+    places = np.linspace(0, count - 1, min(count, MAX_SAMPLE)).round()
+    return places.astype(np.int64)
+
+
 def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
     """Return what `CorpusFigures` has of the passages, by name.
 
@@ -213,9 +253,12 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
     places = np.zeros(len(words.rows), np.int64)
     if around is not None:
         places = around.of_nodes[words.rows]
+    entities = graph.rows("entity")
     return {
         "passages": numbers[words.rows],
         "lengths": words.postings.lengths.astype(np.float64),
         "documents": places,
         "n_documents": np.array([0 if around is None else len(around.postings)], np.int64),
+        "entities": numbers[entities],
+        "entity_keys": np.array([key_of_id(graph.ids[row]) for row in entities], np.int64),
     }

@@ -1,17 +1,21 @@
-"""An index in PostgreSQL as a graph store: frontier by frontier, columns as runs of bytes."""
+"""An index in PostgreSQL as a graph store: rows by their numbers, most of which are kept here."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Rows, Vectors, freeze
+from clew.graph.validate import validate_vectors
 from clew.remote.filters import filter_of, filter_of_fact
+from clew.remote.kept_rows import KeptRow, KeptRows, RowsOfVersion
+from clew.remote.neighbours import follow, in_order
+from clew.remote.packed_rows import STRONGEST, UnpackedRows, code_of_kind
 from clew.remote.protocol import (
     Capabilities,
     Expansion,
@@ -20,23 +24,47 @@ from clew.remote.protocol import (
     PulledNodes,
     Wanted,
 )
-from clew.remote.pulled_rows import graph_of_rows
+from clew.remote.pulled_rows import ReadRows
 from clew.remote.session import BoundStatement, Session, Table
-from clew.remote.values import NumberList, read_numbers
+from clew.remote.values import NumberList, read_numbers, read_vectors
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
-NODE_COLUMNS = ("number", "tokens", "document", "parent", "previous", "span_start", "span_end")
-BETWEEN = (  # lists that are joined are hashed; those of ANY are searched from end to end
-    "JOIN unnest(%s::int[]) one(row) ON one.row = n.{} "
-    "JOIN unnest(%s::int[]) other(row) ON other.row = n.{}"
+APPROXIMATE = 200  # rows up to which the nearest may be found by an approximate index
+SEARCHED = {"clew_node": 200, "clew_fact": 80}  # candidates of the approximate index, at least
+FARTHEST = 24  # candidates of the approximate index for the farthest fact
+CHANGES = (
+    "SELECT version, numbers FROM clew_change WHERE index = %s AND version > %s ORDER BY version"
 )
-NODE_VALUES = ("id", "kind", "text", "generated", "metadata::text")
-COUNTS = ("mentions", "contents", "language")
+POSTINGS = "SELECT stem, passages, counts FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
+FETCH = (
+    "SELECT r.number, r.numbers, r.texts, r.neighbours, octet_length(r.other_neighbours) > 0, "
+    "vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+    "JOIN clew_row r ON r.index = %s AND r.number = w.number "
+    "JOIN clew_node n ON n.index = %s AND n.number = w.number AND "
+)
+
+
+@dataclass(eq=False)
+class _Question:
+    """What one question has read so far, all of it at one moment of the database.
+
+    Attributes:
+        kept: The rows of the version that it sees; None until that is known.
+        rows: The rows that it may use.
+        absent: Numbers that are none of this index, or not allowed.
+        fact_vectors: Those of the facts that are near.
+    """
+
+    kept: RowsOfVersion | None = None
+    rows: dict[int, KeptRow] = field(default_factory=dict)
+    absent: set[int] = field(default_factory=set)
+    fact_vectors: dict[int, bytes] = field(default_factory=dict)
+    where: Wanted | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class PostgresStore:
-    """One index of one tenant in PostgreSQL.
+    """One index of one tenant in PostgreSQL, as one question sees it.
 
     Attributes:
         session: What it is asked by.
@@ -44,6 +72,7 @@ class PostgresStore:
         dimension: The width of vectors.
         count: The tokenizer of the index.
         canonical: As in `clew.graph.Graph`.
+        kept: Rows that were read by earlier questions; None to keep none.
     """
 
     session: Session
@@ -51,12 +80,18 @@ class PostgresStore:
     dimension: int
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None = None
+    kept: KeptRows | None = None
+    _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
     def capabilities(self) -> Capabilities:
         """What it can do."""
         return Capabilities(
-            enforces_where=True, searches_vectors=True, snapshot=True, is_async=True
+            enforces_where=True,
+            searches_vectors=True,
+            snapshot=True,
+            is_async=True,
+            spreads_masses=True,
         )
 
     async def version(self) -> int:
@@ -66,7 +101,7 @@ class PostgresStore:
             KeyError: There is no such index any more.
         """
         [rows] = await self._run(self._version())
-        return self._read_version(rows)
+        return self._read_version(rows)[0]
 
     async def seeds(
         self,
@@ -79,57 +114,122 @@ class PostgresStore:
         """Return what a question leads to directly; see `GraphStore`."""
         if vector is not None and not np.isfinite(vector).all():
             raise ValueError("the vector of the question is not finite")
-        has_vector = vector is not None and bool(vector.any())
-        sql, values = filter_of("n", where)
-        statements = [
-            self._version(),
-            BoundStatement(
-                "SELECT stem, passages, counts FROM clew_posting "
-                "WHERE index = %s AND stem = ANY(%s)",
-                (self.index, list(stems)),
-            ),
+        newest = None if self.kept is None else self.kept.newest
+        since = newest.version if newest is not None and newest.index == self.index else None
+        asked = [
+            ("version", self._version()),
+            ("changes", BoundStatement(CHANGES, (self.index, since))),
+            ("postings", BoundStatement(POSTINGS, (self.index, list(stems)))),
         ]
-        if vector is not None and has_vector:
-            for table, kind, k, ends in (
-                ("clew_node", "AND n.kind = 'passage'", passages, "0, 0, '{}'::int[]"),
-                ("clew_fact", "", facts, f"n.subject, n.object, n.read_from[1:{SOURCES}]"),
-            ):
-                of_fact = table == "clew_fact"
-                allowed, bound = filter_of_fact("n", where) if of_fact else (sql, values)
-                for sign, limit in ((1, k), (-1, 1)):
-                    # A filter and the approximate index do not go together: nothing may be missed.
-                    exact = "" if where is None else " + 0"
-                    column = f"(n.vector::vector({self.dimension}))"
-                    statements.append(
-                        BoundStatement(
-                            f"SELECT n.number, {ends} FROM {table} n WHERE n.index = %s "
-                            f"AND n.vector IS NOT NULL {kind} AND {allowed} "
-                            f"ORDER BY ({column} <#> %s::vector({self.dimension})){exact} LIMIT %s",
-                            (self.index, *bound, sign * vector, limit),
-                        )
-                    )
         if where is not None:
-            statements.append(
-                BoundStatement(
-                    "SELECT string_agg(int4send(n.number), ''::bytea ORDER BY n.number) "
-                    f"FROM clew_node n WHERE n.index = %s AND n.kind = 'passage' AND {sql}",
-                    (self.index, *values),
-                )
-            )
-        version, postings, *found = await self._run(*statements)
-        allowed_rows = read_numbers(found.pop()[0][0]) if where is not None else None
-        near = [_near(best, worst) for best, worst in zip(found[::2], found[1::2], strict=True)]
-        if not near:
-            near = [_near([], []), _near([], [])]
+            asked.append(("allowed", self._allowed_passages(where)))
+        if vector is not None and vector.any():
+            asked += self._nearest_passages(vector, passages, where)
+            asked += self._nearest_facts(vector, facts, where)
+        found = dict[str, Table]()
+        for (name, _), rows in zip(asked, await self._run(*(one for _, one in asked)), strict=True):
+            found.setdefault(name, []).extend(rows)
+        version, kinds = self._read_version(found["version"])
+        self._begin(version, kinds, found["changes"], since)
         return FoundSeeds(
-            self._read_version(version),
-            near[0],
-            near[1],
+            version,
+            _near_passages(found.get("passages", [])),
+            self._near_facts(found.get("facts", [])),
             {
                 stem: (np.frombuffer(numbers, "<i4"), np.frombuffer(counts, "<f4").astype(float))
-                for stem, numbers, counts in postings
+                for stem, numbers, counts in found["postings"]
             },
-            allowed_rows,
+            None if where is None else read_numbers(found["allowed"][0][0]),
+        )
+
+    def _allowed_passages(self, where: Wanted) -> BoundStatement:
+        sql, values = filter_of("n", where)
+        return BoundStatement(
+            "SELECT string_agg(int4send(n.number), ''::bytea ORDER BY n.number) "
+            f"FROM clew_node n WHERE n.index = %s AND n.kind = 'passage' AND {sql}",
+            (self.index, *values),
+        )
+
+    def _nearest_passages(
+        self, vector: Vectors, k: int, where: Wanted | None
+    ) -> list[tuple[str, BoundStatement]]:
+        """Return what finds the nearest passages: their numbers and distances."""
+        allowed, values = filter_of("n", where)
+        width = f"vector({self.dimension})"
+        distance = f"((n.vector::{width}) <#> %s::{width})"
+        # A filter and the approximate index do not go together: nothing may be missed.
+        exact = "" if where is None and k <= APPROXIMATE else " + 0"
+        nearest = BoundStatement(
+            f"SELECT n.number, {distance} FROM clew_node n WHERE n.index = %s "
+            f"AND n.vector IS NOT NULL AND n.kind = 'passage' AND {allowed} "
+            f"ORDER BY {distance}{exact} LIMIT %s",
+            (vector, self.index, *values, vector, k),
+        )
+        return [("", _candidates(max(k, SEARCHED["clew_node"]))), ("passages", nearest)]
+
+    def _nearest_facts(
+        self, vector: Vectors, k: int, where: Wanted | None
+    ) -> list[tuple[str, BoundStatement]]:
+        """Return what finds the nearest facts, and the farthest as the last one.
+
+        Of each its number, its distance, its ends, some of its sources, and its vector.
+        """
+        allowed, values = filter_of_fact("n", where)
+        width = f"vector({self.dimension})"
+        distance = f"((n.vector::{width}) <#> %s::{width})"
+        columns = f"n.subject, n.object, n.read_from[1:{SOURCES}], vector_send(n.vector)"
+        if where is not None or k > APPROXIMATE:  # all are measured, once
+            every = BoundStatement(
+                f"WITH far AS MATERIALIZED (SELECT n.number, {distance} AS far "
+                "FROM clew_fact n WHERE n.index = %s AND n.vector IS NOT NULL "
+                f"AND {allowed}), chosen AS ((SELECT number, far FROM far ORDER BY far LIMIT %s) "
+                "UNION ALL (SELECT number, far FROM far ORDER BY far DESC LIMIT 1)) "
+                f"SELECT n.number, c.far, {columns} FROM chosen c JOIN clew_fact n "
+                "ON n.index = %s AND n.number = c.number ORDER BY c.far",
+                (vector, self.index, *values, k, self.index),
+            )
+            return [("facts", every)]
+        found = []
+        for sign, limit, searched in ((1, k, max(k, SEARCHED["clew_fact"])), (-1, 1, FARTHEST)):
+            towards = sign * vector
+            search = BoundStatement(
+                f"SELECT n.number, %s * {distance}, {columns} FROM clew_fact n "
+                f"WHERE n.index = %s AND n.vector IS NOT NULL ORDER BY {distance} LIMIT %s",
+                (float(sign), towards, self.index, towards, limit),
+            )
+            found += [("", _candidates(searched)), ("facts", search)]
+        return found
+
+    def _begin(self, version: int, kinds: Sequence[str], changes: Table, since: int | None) -> None:
+        """Note which version the question sees, and take the rows that are kept of it."""
+        question = self._question
+        if self.kept is None:
+            question.kept = RowsOfVersion(self.index, version, kinds, 0)
+            return
+        found = self.kept.of(self.index, version)
+        if found is None:
+            known = [row[0] for row in changes] == list(range((since or 0) + 1, version + 1))
+            changed = None
+            if since is not None and since < version and known:
+                some = [np.frombuffer(numbers, "<i4") for _, numbers in changes]
+                changed = np.unique(np.concatenate(some)).tolist()
+            found = self.kept.begin(self.index, version, kinds, changed)
+        question.kept = found
+
+    def _near_facts(self, rows: Table) -> Near:
+        """Return the nearest facts, and keep their vectors."""
+        rows = list({row[0]: row for row in rows}.values())  # the farthest may be near, too
+        sent = b"".join(row[5] for row in rows)
+        vectors = read_vectors(sent, np.ones(len(rows), np.bool_), self.dimension)
+        for row, vector in zip(rows, vectors, strict=True):
+            self._question.fact_vectors[row[0]] = vector.astype("<f4").tobytes()
+        ends = {end for _, _, *two, read_from, _ in rows[:-1] for end in (*two, *read_from)}
+        ends |= {end for _, _, *two, _, _ in rows[-1:] for end in two}
+        return Near(
+            freeze([row[0] for row in rows], np.int32),
+            freeze(sorted(ends), np.int32),
+            freeze([-row[1] for row in rows], np.float64),
+            freeze([row[2:4] for row in rows] or np.zeros((0, 2)), np.int32),
         )
 
     async def expand(
@@ -138,108 +238,204 @@ class PostgresStore:
         per_node: int,
         without: Sequence[str] = (),
         where: Wanted | None = None,
+        masses: Floats | None = None,
     ) -> Expansion:
         """Return the nodes that edges join with these; see `GraphStore`."""
         if not len(numbers):
             return Expansion(freeze([], np.int32), freeze([], np.float64), 0)
-        near, near_values = filter_of("t", where)
-        far, far_values = filter_of("n", where)
-        halves = " UNION ALL ".join(
-            "SELECT f.number AS start, e.* FROM frontier f CROSS JOIN LATERAL ("
-            f"SELECT {other} AS number, weight FROM clew_edge WHERE index = %s "
-            f"AND {own} = f.number AND kind <> ALL(%s) ORDER BY weight DESC, {other} LIMIT %s) e"
-            for own, other in (("tail", "head"), ("head", "tail"))
-        )
-        statement = BoundStatement(
-            "WITH frontier AS MATERIALIZED (SELECT t.number FROM clew_node t "
-            f"WHERE t.index = %s AND t.number = ANY(%s::int[]) AND {near}), "
-            f"followed AS MATERIALIZED ({halves}), "
-            "found AS (SELECT n.number, f.weight FROM followed f "
-            f"JOIN clew_node n ON n.index = %s AND n.number = f.number AND {far}), "
-            "whole AS (SELECT number, sum(weight::float8) AS weight FROM found GROUP BY number) "
-            "SELECT string_agg(int4send(number), ''::bytea ORDER BY number), "
-            "string_agg(float8send(weight), ''::bytea ORDER BY number), "
-            "(SELECT count(*) FROM (SELECT start FROM followed GROUP BY start "
-            "HAVING count(*) >= %s) c) FROM whole",
-            (
-                *(self.index, NumberList(numbers), *near_values),
-                *(self.index, list(without), per_node) * 2,
-                *(self.index, *far_values, per_node),
-            ),
-        )
-        [[[found, weights, cut]]] = await self._run(statement)
+        rows = await self._rows(numbers.tolist(), where)
+        starts = [place for place, number in enumerate(numbers.tolist()) if number in rows]
+        some = [rows[number] for number in numbers[starts].tolist()]
+        codes = [code_of_kind(kind) for kind in without]
+        lists, others = [row.neighbours for row in some], np.zeros(len(some), np.bool_)
+        if per_node > STRONGEST:
+            others = np.array([row.has_others for row in some], np.bool_)
+            more = await self._other_neighbours(numbers[starts][others])
+            for place in np.flatnonzero(others).tolist():
+                more_of_one = more[int(numbers[starts[place]])]
+                lists[place] = in_order(lists[place] + more_of_one)
+        followed = follow(lists, per_node, codes)
+        weights = followed.weights.astype(np.float64)
+        if masses is not None:
+            weights *= (masses[starts] / self._strengths(some, without))[followed.owners]
+        found, places = np.unique(followed.numbers, return_inverse=True)
+        sums = np.bincount(places, weights, len(found))
+        if where is not None:
+            may_be_read = np.isin(found, await self._allowed(found, where))
+            found, sums = found[may_be_read], sums[may_be_read]
         return Expansion(
-            read_numbers(found),
-            freeze(np.frombuffer(weights or b"", ">f8").astype(np.float64), np.float64),
-            cut,
+            freeze(found, np.int32), freeze(sums, np.float64), int(followed.is_cut.sum())
         )
+
+    def _strengths(self, rows: Sequence[KeptRow], without: Sequence[str]) -> Floats:
+        """Return the weights of all edges of nodes that are followed, together."""
+        kept = self._question.kept
+        kinds = [] if kept is None else [kind for kind in kept.kinds if kind not in without]
+        sums = UnpackedRows([row.numbers for row in rows]).strengths(kinds).sum(axis=1)
+        return freeze(np.maximum(sums, 1e-12), np.float64)
 
     async def nodes(
         self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
     ) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them."""
+        rows = await self._rows(numbers.tolist(), where) if len(numbers) else {}
+        if not rows:
+            none = np.zeros(0, np.int64)
+            empty = Graph.of([], vectors=np.zeros((0, self.dimension)), count=self.count)
+            return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
+        above = UnpackedRows([row.numbers for row in rows.values()]).lists("above").values
+        rows |= await self._rows(np.unique(above).tolist(), where)
+        chosen = freeze(sorted(rows), np.int32)
+        kept = self._question.kept
+        kinds = () if kept is None else kept.kinds
+        some = [rows[number] for number in chosen.tolist()]
+        read = ReadRows(chosen, some, kinds, self.dimension, self.count, self.canonical)
+        unpacked = UnpackedRows([row.numbers for row in some])
+        allowed: Rows | None = None
+        vectors: Mapping[int, bytes] = self._question.fact_vectors
+        wanted = fact_vectors is None or not vectors.keys() >= set(fact_vectors.tolist())
+        if wanted or where is not None:
+            between = read.facts_between(unpacked)
+            allowed, vectors = await self._facts(between, fact_vectors, where)
+        found = read.graph(unpacked, allowed, vectors)
+        if where is not None:  # what is forbidden has no part in anything
+            return found
+        return found.with_strengths(kinds, unpacked.strengths(kinds))
+
+    async def _facts(
+        self, between: Rows, wanted: Rows | None, where: Wanted | None
+    ) -> tuple[Rows | None, Mapping[int, bytes]]:
+        """Return which facts may be read, None for all, and the vectors of the wanted ones."""
+        known = self._question.fact_vectors
+        every = between if wanted is None else np.intersect1d(between, wanted)
+        missing = [number for number in every.tolist() if number not in known]
+        statements = []
+        of_fact, values = filter_of_fact("n", where)
+        if where is not None:
+            statements.append(
+                BoundStatement(
+                    "SELECT string_agg(int4send(n.number), ''::bytea ORDER BY n.number) "
+                    "FROM unnest(%s::int[]) AS w(number) JOIN clew_fact n "
+                    f"ON n.index = %s AND n.number = w.number AND {of_fact}",
+                    (NumberList(between), self.index, *values),
+                )
+            )
+        if missing:
+            statements.append(
+                BoundStatement(
+                    "SELECT n.number, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+                    "JOIN clew_fact n ON n.index = %s AND n.number = w.number "
+                    f"AND n.vector IS NOT NULL AND {of_fact}",
+                    (NumberList(freeze(missing, np.int32)), self.index, *values),
+                )
+            )
+        if not statements:
+            return None, known
+        found = await self._run(*statements)
+        allowed = read_numbers(found[0][0][0]) if where is not None else None
+        if missing:
+            sent = read_vectors(
+                b"".join(row[1] for row in found[-1]),
+                np.ones(len(found[-1]), np.bool_),
+                self.dimension,
+            )
+            for (number, _), vector in zip(found[-1], sent, strict=True):
+                known[number] = vector.astype("<f4").tobytes()
+        return allowed, known
+
+    async def _rows(self, numbers: Sequence[int], where: Wanted | None) -> dict[int, KeptRow]:
+        """Return the rows of those of some nodes that are of this index and may be read."""
+        question = self._question
+        if where != question.where:  # what another filter has allowed says nothing
+            question.rows, question.absent, question.where = {}, set(), where
+        unknown = set(numbers).difference(question.rows, question.absent)
+        if unknown:
+            await self._read(sorted(unknown), where)
+        rows = question.rows
+        return {number: row for number in numbers if (row := rows.get(number)) is not None}
+
+    async def _read(self, numbers: Sequence[int], where: Wanted | None) -> None:
+        """Read rows that are not kept, and let the database allow those that are."""
+        question = self._question
+        kept = {} if question.kept is None else question.kept.get(numbers)
+        missing = [number for number in numbers if number not in kept]
+        statements = []
+        if question.kept is None:
+            statements.append(self._version())
+        allowed, values = filter_of("n", where)
+        if missing:
+            some = NumberList(freeze(missing, np.int32))
+            statements.append(BoundStatement(FETCH + allowed, (some, *(self.index,) * 2, *values)))
+        if kept and where is not None:
+            statements.append(self._allowed_of(freeze(list(kept), np.int32), where))
+        found = await self._run(*statements) if statements else []
+        if question.kept is None:
+            self._begin(*self._read_version(found.pop(0)), [], None)
+        if kept and where is not None:
+            kept = {number: kept[number] for number in read_numbers(found.pop()[0][0]).tolist()}
+        read = self._kept_rows(found[0]) if missing else {}
+        if question.kept is not None and read:
+            question.kept.put(read)
+        question.rows.update(kept)
+        question.rows.update(read)
+        question.absent.update(set(numbers).difference(kept, read))
+
+    def _kept_rows(self, rows: Table) -> dict[int, KeptRow]:
+        has = np.fromiter((row[5] is not None for row in rows), np.bool_, len(rows))
+        sent = b"".join(row[5] for row in rows if row[5] is not None)
+        vectors = read_vectors(sent, has, self.dimension)
+        validate_vectors("vectors", vectors, [row[0] for row in rows])
+        vectors = vectors.astype("<f4")
+        found = {}
+        for row, there, vector in zip(rows, has.tolist(), vectors, strict=True):
+            number, numbers, texts, neighbours, has_others, _ = row
+            id, text, metadata, links, fact_texts, relations = json.loads(
+                bytes(texts).decode("utf-8", "surrogatepass")
+            )
+            data = vector.tobytes() if there else b""
+            found[number] = KeptRow(
+                *(bytes(numbers), bytes(neighbours), has_others, id, text, metadata),
+                *(tuple(links), fact_texts, relations, data),
+            )
+        return found
+
+    async def _other_neighbours(self, numbers: Rows) -> dict[int, bytes]:
+        """Return the neighbours beside the strongest of nodes that have many."""
         if not len(numbers):
-            return self._graph_of_rows([], [], [])
-        of_node, values = filter_of("n", where)
-        of_fact, fact_values = filter_of_fact("n", where)
-        some = NumberList(numbers)
-        [[[found]]] = await self._run(
+            return {}
+        [rows] = await self._run(
             BoundStatement(
-                f"SELECT {_sent('n.number', 'n.number')} FROM (SELECT unnest(%s::int[]) AS number "
-                "UNION SELECT unnest(m.above) FROM clew_node m WHERE m.index = %s "
-                "AND m.number = ANY(%s::int[])) w JOIN clew_node n "
-                f"ON n.index = %s AND n.number = w.number AND {of_node}",
-                (some, self.index, some, self.index, *values),
+                "SELECT number, other_neighbours FROM clew_row "
+                "WHERE index = %s AND number = ANY(%s::int[])",
+                (self.index, NumberList(numbers)),
             )
         )
-        chosen = NumberList(read_numbers(found))
-        of_facts = (
-            "vector"
-            if fact_vectors is None
-            else "CASE WHEN number = ANY(%s::int[]) THEN vector END"
-        )
-        wanted = () if fact_vectors is None else (NumberList(fact_vectors),) * 2
-        statements = (
-            BoundStatement(
-                f"SELECT {', '.join(map(_sent, (*NODE_COLUMNS, *COUNTS)))}, "
-                f"{', '.join(map(_listed, NODE_VALUES))}, "
-                f"{_vectors('vector')}, {_lists('read_from')}, "
-                f"{_listed('cardinality(links)')}, "
-                f"{_listed('array_send(links)')} FILTER (WHERE cardinality(links) > 0) "
-                "FROM clew_node n WHERE n.index = %s AND n.number = ANY(%s::int[])",
-                (self.index, chosen),
-            ),
-            BoundStatement(
-                f"SELECT {', '.join(map(_sent, ('number', 'subject', 'object')))}, "
-                f"{_listed('text')}, {_listed('relation')}, {_vectors(of_facts)}, "
-                f"{_lists('read_from')} FROM clew_fact n {BETWEEN.format('subject', 'object')} "
-                f"WHERE n.index = %s AND {of_fact}",
-                (*wanted, chosen, chosen, self.index, *fact_values),
-            ),
-            BoundStatement(
-                f"SELECT {', '.join(map(_sent, ('tail', 'head', 'fact')))}, "
-                "string_agg(float4send(weight), ''::bytea ORDER BY number), "
-                f"{_listed('kind')}, {_lists('read_from')} FROM clew_edge n "
-                f"{BETWEEN.format('tail', 'head')} WHERE n.index = %s",
-                (chosen, chosen, self.index),
-            ),
-        )
-        nodes, facts_found, edges = await self._run(*statements)
-        return self._graph_of_rows(nodes[0], facts_found[0], edges[0])
+        return {number: bytes(neighbours) for number, neighbours in rows}
 
-    def _graph_of_rows(
-        self, node: Sequence[Any], fact: Sequence[Any], edge: Sequence[Any]
-    ) -> PulledNodes:
-        return graph_of_rows(node, fact, edge, self.dimension, self.count, self.canonical)
+    async def _allowed(self, numbers: Rows, where: Wanted) -> Rows:
+        """Return which nodes may be read."""
+        if not len(numbers):
+            return freeze([], np.int32)
+        [[[found]]] = await self._run(self._allowed_of(numbers, where))
+        return read_numbers(found)
+
+    def _allowed_of(self, numbers: Rows, where: Wanted) -> BoundStatement:
+        sql, values = filter_of("n", where)
+        return BoundStatement(
+            "SELECT string_agg(int4send(n.number), ''::bytea ORDER BY n.number) "
+            "FROM unnest(%s::int[]) AS w(number) JOIN clew_node n "
+            f"ON n.index = %s AND n.number = w.number AND {sql}",
+            (NumberList(numbers), self.index, *values),
+        )
 
     def _version(self) -> BoundStatement:
-        return BoundStatement("SELECT version FROM clew_index WHERE id = %s", (self.index,))
+        return BoundStatement("SELECT version, kinds FROM clew_index WHERE id = %s", (self.index,))
 
-    def _read_version(self, rows: Table) -> int:
+    def _read_version(self, rows: Table) -> tuple[int, list[str]]:
         if not rows:
             raise KeyError("the index is not in the database any more")
-        version: int = rows[0][0]
-        return version
+        version, kinds = rows[0]
+        return version, kinds
 
     async def _run(self, *statements: BoundStatement) -> list[Table]:
         left = current().remaining()
@@ -251,33 +447,14 @@ class PostgresStore:
         return (await self.session.run(limit, *statements))[1:]
 
 
-def _sent(column: str, order: str = "number") -> str:
-    """Return how a column of numbers is read: one run of bytes."""
-    return f"string_agg(int4send({column}), ''::bytea ORDER BY {order})"
+def _candidates(count: int) -> BoundStatement:
+    """Return what says how many candidates the approximate index looks at from here on."""
+    return BoundStatement(f"SET LOCAL hnsw.ef_search = {min(count, 1000)}")
 
 
-def _listed(column: str) -> str:
-    """Return how a column of any values is read."""
-    return f"array_agg({column} ORDER BY number)"
-
-
-def _lists(column: str) -> str:
-    """Return how a column of lists is read: their lengths, and the lists."""
-    sent = f"string_agg(array_send({column}), ''::bytea ORDER BY number)"
-    return f"{_sent(f'cardinality({column})')}, {sent}"
-
-
-def _vectors(column: str) -> str:
-    """Return how a column of vectors is read: which are there, and these."""
-    sent = f"string_agg(vector_send({column}), ''::bytea ORDER BY number)"
-    return f"{_listed(f'{column} IS NOT NULL')}, {sent}"
-
-
-def _near(best: Table, worst: Table) -> Near:
-    rows = [*best, *worst]
-    ends = {n for _, *two, read_from in best for n in (*two, *read_from)} - {0}
-    ends |= {n for _, *two, _ in worst for n in two} - {0}
+def _near_passages(rows: Table) -> Near:
     return Near(
-        freeze(list(dict.fromkeys(row[0] for row in rows)), np.int32),
-        freeze(sorted(ends), np.int32),
+        freeze([row[0] for row in rows], np.int32),
+        freeze([], np.int32),
+        freeze([-row[1] for row in rows], np.float64),
     )

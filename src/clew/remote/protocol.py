@@ -15,12 +15,12 @@ The methods are coroutines, so that a database may be asked with and without an 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from clew.graph import Floats, Graph, Rows, Vectors
+from clew.graph import Floats, Graph, Rows, Vectors, freeze
 
 Wanted = Mapping[str, object]
 """Wanted values of metadata by key, as in `clew.index.QueryOptions`."""
@@ -35,12 +35,14 @@ class Capabilities:
         searches_vectors: Whether it finds the nearest vectors.
         snapshot: Whether all that one question sees is of one moment.
         is_async: Whether it can be asked without a thread.
+        spreads_masses: Whether `expand` takes the masses of nodes.
     """
 
     enforces_where: bool
     searches_vectors: bool
     snapshot: bool
     is_async: bool
+    spreads_masses: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +50,16 @@ class Near:
     """The nodes or facts that are nearest to a question.
 
     Attributes:
-        numbers: int32 [k], the nearest first, and the farthest of all as the last one.
+        numbers: int32 [k], the nearest first, and the farthest of all facts as the last one.
         ends: int32, nodes that belong to them: the ends of facts, and the passages of these.
+        cosines: float64 [k], with the question; empty where nobody says.
+        pairs: int32 [k, 2], of facts their subjects and objects; empty where nobody says.
     """
 
     numbers: Rows
     ends: Rows
+    cosines: Floats = field(default_factory=lambda: freeze([], np.float64))
+    pairs: Rows = field(default_factory=lambda: freeze(np.zeros((0, 2)), np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,8 @@ class Expansion:
 
     Attributes:
         numbers: int32, each once, ascending.
-        weights: float64, the sum of the weights of the edges that lead to each.
+        weights: float64, the sum of the weights of the edges that lead to each, or the mass that
+            comes to it, where masses were given.
         cut: How many nodes had more edges than were followed.
     """
 
@@ -101,6 +108,11 @@ class PulledNodes:
         mentions: int64 [n], how many passages of the whole index each was read from.
         contents: int64 [n], how many passages of the whole index are directly in each.
         languages: int8 [n], the place of each node's language among those of the index.
+        strengths: float64 [n, kinds], the sum of the weights of each node's edges in the whole
+            index, by their kind; None where nobody says.
+        kinds: The kinds of these.
+        linked_words: int32 [n], as `clew.seed.in_own_words.LinkedWordsPart` has them; None where
+            nobody says.
     """
 
     numbers: Rows
@@ -108,6 +120,18 @@ class PulledNodes:
     mentions: np.ndarray[Any, np.dtype[np.int64]]
     contents: np.ndarray[Any, np.dtype[np.int64]]
     languages: np.ndarray[Any, np.dtype[np.int8]]
+    strengths: Floats | None = None
+    kinds: tuple[str, ...] = ()
+    linked_words: Rows | None = None
+
+    def with_strengths(self, kinds: Sequence[str], strengths: Floats) -> PulledNodes:
+        """Return the nodes with the strengths that they have in the whole index.
+
+        Args:
+            kinds: See `kinds`.
+            strengths: See `strengths`.
+        """
+        return replace(self, kinds=tuple(kinds), strengths=strengths)
 
 
 class GraphStore(Protocol):
@@ -147,6 +171,7 @@ class GraphStore(Protocol):
         per_node: int,
         without: Sequence[str] = (),
         where: Wanted | None = None,
+        masses: Floats | None = None,
     ) -> Expansion:
         """Return the nodes that edges join with these, in either direction.
 
@@ -156,6 +181,8 @@ class GraphStore(Protocol):
                 first.
             without: Kinds of edge that are not followed.
             where: What may be read; None for everything.
+            masses: float64, one a node, which it gives to its neighbours by the weights of all its
+                edges that may be followed; only where the database `spreads_masses`.
         """
         ...
 

@@ -12,40 +12,18 @@ import numpy as np
 from clew.graph import Graph, freeze
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
-from clew.relevance import MAX_SAMPLE
 from clew.remote.address import Address
-from clew.remote.corpus import CorpusFigures
-from clew.remote.session import BoundStatement, Session
-from clew.remote.values import NumberList, read_vectors
-from clew.remote.writing import FOR_QUESTIONS, SETTINGS, read_file
+from clew.remote.corpus import CorpusFigures, sampled_places
+from clew.remote.database import AnySession, Database, FoundIndex, IndexChangedError
+from clew.remote.files import FOR_QUESTIONS, SETTINGS
+from clew.remote.session import DatabaseUnavailableError
 from clew.store.config_record import restore_config, restore_embedder
 from clew.store.fitted_embedder import read_fitted
 from clew.store.packing import unpack
 from clew.store.tables import ColumnReader
 
-FIND = "SELECT id, version, nodes, dimension FROM clew_index WHERE tenant = %s AND name = %s"
-SAMPLE = (
-    "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
-    "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
-    "FROM clew_node WHERE index = %s AND number = ANY(%s::int[])"
-)
-
-
-@dataclass(frozen=True)
-class FoundIndex:
-    """Where an index is in its database.
-
-    Attributes:
-        number: Its number.
-        version: Its version, which every write raises.
-        nodes: How many nodes it has.
-        dimension: The width of its vectors.
-    """
-
-    number: int
-    version: int
-    nodes: int
-    dimension: int
+ATTEMPTS = 50
+"""How often an index is read anew that is written while it is read, before that is an error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,53 +37,50 @@ class AskedPart(IndexContents):
         return self.of_code
 
 
-async def find_index(session: Session, address: Address, *, to_write: bool = False) -> FoundIndex:
-    """Return where an index is.
-
-    Args:
-        session: What is asked.
-        address: Its address.
-        to_write: Whether it is locked until the end of the transaction.
-
-    Raises:
-        KeyError: There is no index of this name, or not of this tenant.
-    """
-    sql = FIND + " FOR UPDATE" if to_write else FIND
-    [rows] = await session.run(BoundStatement(sql, (address.tenant, address.name)))
-    if not rows:
-        raise KeyError(missing_index(address))
-    return FoundIndex(*rows[0])
-
-
-def missing_index(address: Address) -> str:
-    """Return what is wrong where there is no index of this name."""
-    whose = f" of the tenant {address.tenant!r}" if address.tenant else ""
-    return f"the database has no index {address.name!r}{whose}: save one there first"
-
-
 async def read_corpus(
-    session: Session, address: Address, caller_parts: Mapping[str, Any]
+    database: Database, session: AnySession, address: Address, caller_parts: Mapping[str, Any]
 ) -> CorpusFigures:
     """Return what those who ask know of the whole index; it holds for one version.
 
     Args:
+        database: The database.
         session: What is asked.
         address: The address of the index.
         caller_parts: What the caller gives again, as in `clew.Index.load`.
+
+    Raises:
+        DatabaseUnavailableError: The index is written again and again meanwhile.
+        KeyError: There is no such index.
     """
-    found = await find_index(session, address)
-    arrays = unpack(np.frombuffer(await read_file(session, found.number, FOR_QUESTIONS), np.uint8))
-    reader = ColumnReader(arrays.__getitem__)
+    for _ in range(ATTEMPTS):
+        found = await database.find(session, address)
+        try:
+            return await _corpus_of(database, session, found, caller_parts)
+        except IndexChangedError:
+            continue
+    raise never_still()
+
+
+def never_still() -> DatabaseUnavailableError:
+    """Return the error that an index was written as often as it was read."""
+    return DatabaseUnavailableError(
+        f"the index was written {ATTEMPTS} times while it was read; try again when fewer write"
+    )
+
+
+async def _corpus_of(
+    database: Database, session: AnySession, found: FoundIndex, caller_parts: Mapping[str, Any]
+) -> CorpusFigures:
+    data = await database.read_file(session, found, FOR_QUESTIONS)
+    reader = ColumnReader(unpack(np.frombuffer(data, np.uint8)).__getitem__)
     settings = json.loads(reader.texts(SETTINGS)[0])
     config = restore_config(settings["config"], caller_parts)
     record = settings["embedder"]
     fitted = read_fitted(reader, record["name"]) if record["own"] else None
     passages = freeze(reader.numbers("passages"), np.int32)
-    places = np.linspace(0, len(passages) - 1, min(len(passages), MAX_SAMPLE)).round()
-    sample = passages[places.astype(np.int64)]
-    [[[has, vectors]]] = await session.run(
-        BoundStatement(SAMPLE, (found.number, NumberList(sample)))
-    )
+    sampled = passages[sampled_places(len(passages))]
+    sample = await database.read_vectors(session, found, sampled)
+    await database.check_current(session, found)
     return CorpusFigures(
         number=found.number,
         version=found.version,
@@ -116,13 +91,16 @@ async def read_corpus(
         lengths=freeze(reader.numbers("lengths"), np.float64),
         documents=reader.numbers("documents").astype(np.int64),
         n_documents=int(reader.numbers("n_documents")[0]),
-        sample=read_vectors(vectors, np.array(has or [], np.bool_), found.dimension),
+        sample=sample,
+        sampled=freeze(sampled, np.int32),
         dimension=found.dimension,
         is_of_code=settings["is_of_code"],
         has_reports=settings["has_reports"],
         untrusted=config["untrusted"],
         count=config["count"],
         canonical=config["canonical"],
+        entities=freeze(reader.numbers("entities"), np.int32),
+        entity_keys=reader.numbers("entity_keys").astype(np.int64),
     )
 
 

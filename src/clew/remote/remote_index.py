@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
-from clew.embedding.embedder import Embedder
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph
 from clew.index.answer import aembed_in_time, answer, embed_in_time
@@ -28,18 +27,19 @@ from clew.items import Step
 from clew.read import Triple
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
-from clew.remote.postgres import PostgresStore
-from clew.remote.reading import FoundIndex, as_contents, find_index, missing_index, read_corpus
-from clew.remote.schema import check_schema
-from clew.remote.session import (
-    BlockingSession,
-    Connections,
-    DatabaseUnavailableError,
-    Session,
-    finish,
+from clew.remote.database import (
+    Database,
+    DatabaseSession,
+    FoundIndex,
+    IndexChangedError,
+    connect,
+    missing_index,
 )
+from clew.remote.files import read_folder
+from clew.remote.pulled_index import PulledIndex
+from clew.remote.reading import ATTEMPTS, as_contents, never_still, read_corpus
+from clew.remote.session import DatabaseUnavailableError, finish
 from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
-from clew.remote.writing import read_folder, write_index
 
 KEPT_WHOLE = 5_000
 """Nodes up to which an index is read whole, once for each version, and answered as one on disk."""
@@ -67,7 +67,7 @@ class _Pulled:
         return replace(context, trace=(self.step, *context.trace))
 
 
-class RemoteIndex:
+class RemoteIndex(PulledIndex):
     """An index in a database, at an address such as `postgresql://user@host/db?index=handbook`.
 
     A question reads the part of the graph that it may need, within `bounds`. A small index is read
@@ -80,13 +80,13 @@ class RemoteIndex:
     def __init__(
         self,
         address: Address,
-        connections: Connections,
+        database: Database,
         bounds: Bounds,
         keywords: Mapping[str, Any],
         kept_whole: int,
     ) -> None:
         self.address, self.bounds = address, bounds
-        self._connections, self._keywords, self._kept_whole = connections, keywords, kept_whole
+        self._database, self._keywords, self._kept_whole = database, keywords, kept_whole
         self._corpus: CorpusFigures | None = None
         self._whole: tuple[int, Index] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="clew-")
@@ -105,7 +105,8 @@ class RemoteIndex:
         """Return the index at an address.
 
         Args:
-            address: `postgresql://user@host/database?index=name&tenant=name`.
+            address: `postgresql://user@host/database?index=name&tenant=name`, or one of another
+                database: `falkordb://`, `bolt://`, `neo4j://`.
             bounds: How much of the graph a question pulls. None is the default.
             kept_whole: An index of no more nodes is read whole.
             **keywords: The fields of `clew.index.IndexConfig` that are not clew's own, as in
@@ -115,17 +116,17 @@ class RemoteIndex:
             DatabaseUnavailableError: The database does not answer.
             KeyError: There is no index of this name, or not of this tenant.
             ModuleNotFoundError: The database's client is not installed.
-            ValueError: The tables in the database are of another version.
+            ValueError: What clew has in the database is of another version.
         """
         check_names(keywords, option_names(IndexConfig), "an index")
         parsed = Address.parse(address)
         chosen = {name: value for name, value in keywords.items() if value is not ...}
-        index = cls(parsed, Connections(parsed.database), bounds or Bounds(), chosen, kept_whole)
+        index = cls(parsed, connect(parsed), bounds or Bounds(), chosen, kept_whole)
         try:
-            with index._connections.reading() as session:
-                if not finish(check_schema(session)):
+            with index._database.reading() as session:
+                if not finish(index._database.check_schema(session)):
                     raise KeyError(missing_index(parsed))
-                index._corpus = finish(read_corpus(session, parsed, chosen))
+                index._corpus = finish(read_corpus(index._database, session, parsed, chosen))
         except BaseException:
             index.close()
             raise
@@ -173,7 +174,7 @@ class RemoteIndex:
             return embed_in_time(asked, text) if vector is None else vector
 
         def ask() -> Context:
-            with self._connections.reading() as session:
+            with self._database.reading() as session:
                 found = finish(self._known_or_found(session))
                 if found.nodes <= self._kept_whole:
                     whole = self._load(session, found)
@@ -217,7 +218,7 @@ class RemoteIndex:
             return await aembed_in_time(asked, text) if vector is None else vector
 
         async def ask() -> Context:
-            async with self._connections.areading() as session:
+            async with self._database.areading() as session:
                 found = await self._known_or_found(session)
                 if found.nodes > self._kept_whole:
                     pulled = await self._pull(session, question, embed, chosen)
@@ -232,92 +233,83 @@ class RemoteIndex:
 
     async def _pull(
         self,
-        session: Session,
+        session: DatabaseSession,
         question: str,
         embed: Callable[[IndexContents, str], Awaitable[ArrayLike | None]],
         options: QueryOptions,
     ) -> _Pulled:
         """Return the working subgraph of a question with all that its answer needs."""
         began = time.perf_counter()
-        while True:
+        for _ in range(ATTEMPTS):
             corpus = self._corpus
             if corpus is None:
-                corpus = self._corpus = await read_corpus(session, self.address, self._keywords)
+                corpus = self._corpus = await self._read_corpus(session)
             vector, row = await embed(as_contents(corpus, Graph.of([])), question), None
             if vector is not None:
                 zeros = corpus.embedder.allows_zero_vectors
                 names = ["the question"]
                 row = normalize_vectors([vector], names, corpus.dimension, zeros=zeros)[0]
-            store = PostgresStore(
-                session, corpus.number, corpus.dimension, corpus.count, corpus.canonical
-            )
-            where: Any = options.where
-            part = await pull(store, corpus, question, row, self.bounds, where)
+            part = await self._pull_once(session, corpus, question, row, options)
             if part is None:
                 self._corpus = None
                 continue
             notes = {**part.notes, "round trips": session.round_trips, "version": part.version}
             step = Step(f"{self.bounds!r}", time.perf_counter() - began, notes)
             return _Pulled(corpus, part, vector, step)
+        raise never_still()
 
-    async def _known_or_found(self, session: Session) -> FoundIndex:
+    async def _pull_once(
+        self,
+        session: DatabaseSession,
+        corpus: CorpusFigures,
+        question: str,
+        row: Any,  # noqa: ANN401 - a row of vectors, or None
+        options: QueryOptions,
+    ) -> WorkingSubgraph | None:
+        """Return the working subgraph of a question; None where the index was written meanwhile."""
+        where: Any = options.where
+        try:
+            store = await self._database.store(session, corpus)
+            return await pull(store, corpus, question, row, self.bounds, where)
+        except IndexChangedError:
+            return None
+
+    async def _read_corpus(self, session: DatabaseSession) -> CorpusFigures:
+        return await read_corpus(self._database, session, self.address, self._keywords)
+
+    async def _known_or_found(self, session: DatabaseSession) -> FoundIndex:
         """Return where the index is; a large one that is known says itself where it has changed."""
         corpus = self._corpus
         if corpus is not None and corpus.nodes > self._kept_whole:
             return FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
-        return await find_index(session, self.address)
-
-    @property
-    def config(self) -> IndexConfig:
-        """What questions are asked with: the tokenizer, the embedder, whose documents they are."""
-        return as_contents(self._known(), Graph.of([])).config
-
-    @property
-    def embedder(self) -> Embedder:
-        """What questions are embedded with."""
-        return self._known().embedder
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the embedder is the embedded default, which is fitted again on every change."""
-        return self._known().embedder.fitted is not None
-
-    def embed_question(self, question: str) -> ArrayLike:
-        """Return the question's vector, of its canonical text, as the embedder gives it."""
-        known = self._known()
-        vector: ArrayLike = known.embedder.embed_question(known.searched(question))
-        return vector
-
-    async def aembed_question(self, question: str) -> ArrayLike:
-        """Return what `embed_question` returns without blocking the event loop."""
-        import asyncio
-
-        known = self._known()
-        if known.embedder.aembed_question is None:
-            return await asyncio.to_thread(self.embed_question, question)
-        vector: ArrayLike = await known.embedder.aembed_question(known.searched(question))
-        return vector
+        return await self._database.find(session, self.address)
 
     def _known(self) -> CorpusFigures:
         corpus = self._corpus
         if corpus is None:
-            with self._connections.reading() as session:
-                corpus = finish(read_corpus(session, self.address, self._keywords))
+            with self._database.reading() as session:
+                corpus = finish(self._read_corpus(session))
             self._corpus = corpus
         return corpus
 
     def load(self) -> Index:
         """Return the whole index as it is now, as `clew.Index.load` does of a folder."""
-        with self._connections.reading() as session:
-            return self._load(session, finish(find_index(session, self.address)))
+        with self._database.reading() as session:
+            return self._load(session, finish(self._database.find(session, self.address)))
 
-    def _load(self, session: BlockingSession, found: FoundIndex) -> Index:
+    def _load(self, session: DatabaseSession, found: FoundIndex) -> Index:
         with self._lock:
-            if self._whole is None or self._whole[0] != found.version:
+            for _ in range(ATTEMPTS):
+                if self._whole is not None and self._whole[0] == found.version:
+                    return self._whole[1]
                 root = Path(self._folder.name)
-                finish(read_folder(session, found.number, root))
-                self._whole = found.version, Index.load(root, **self._keywords)
-            return self._whole[1]
+                try:
+                    finish(read_folder(self._database, session, found, root))
+                except IndexChangedError:
+                    found = finish(self._database.find(session, self.address))
+                else:
+                    self._whole = found.version, Index.load(root, **self._keywords)
+            raise never_still()
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -373,12 +365,12 @@ class RemoteIndex:
         """
         with self._lock:
             try:
-                with self._connections.writing() as session:
-                    found = finish(find_index(session, self.address, to_write=True))
+                with self._database.writing() as session:
+                    found = finish(self._database.find(session, self.address, to_write=True))
                     before = self._load(session, found)
                     after = change(before)
                     if after is not before:
-                        _write(session, found.number, after, before, Path(self._folder.name))
+                        self._write(session, found, after, before)
             except BaseException:  # the folder may hold what the database does not
                 self._whole = None
                 raise
@@ -386,17 +378,19 @@ class RemoteIndex:
                 self._whole = found.version + 1, after
                 self._corpus = None
 
+    def _write(
+        self, session: DatabaseSession, found: FoundIndex, after: Index, before: Index
+    ) -> None:
+        root = Path(self._folder.name)
+        after.save(root)
+        finish(self._database.write(session, found, after, before.graph, root))
+
     def close(self) -> None:
         """Close the connections and forget what was read."""
-        self._connections.close()
+        self._database.close()
         self._folder.cleanup()
 
     async def aclose(self) -> None:
         """Close the connections, also those of the event loop, and forget what was read."""
-        await self._connections.aclose()
+        await self._database.aclose()
         self._folder.cleanup()
-
-
-def _write(session: BlockingSession, number: int, after: Index, before: Index, root: Path) -> None:
-    after.save(root)
-    finish(write_index(session, number, after, before.graph, root))

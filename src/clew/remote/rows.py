@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import AnyVectors, Graph, Ragged, Rows, freeze, take_vectors
-from clew.read.json_values import to_json
 from clew.remote.corpus import key_of_stem
-from clew.seed._shared import MentionCountsPart
+from clew.remote.packed_rows import PackedRows, PackedRowsPart, metadata_text
 from clew.seed.bm25 import InvertedIndexPart
-from clew.seed.in_sections import SectionSizesPart
-from clew.seed.languages import LanguagesPart
 from clew.store.column_kinds import VectorRows
 from clew.store.difference import row_changes
 from clew.store.graph_tables import EDGES, FACTS, NODES
 from clew.store.row_changes import RowChange
 
-TABLES = {NODES: "clew_node", FACTS: "clew_fact", EDGES: "clew_edge"}
+ROWS = "rows"
+"""What is read of a node by its number alone: see `clew.remote.packed_rows`."""
+
+NUMBERED = (NODES, FACTS, EDGES)
+TABLES = {NODES: "clew_node", FACTS: "clew_fact", ROWS: "clew_row"}
 TYPES = {
-    NODES: (
-        *("int4", "int4", "bytea", "text", "bytea", "int4", "int4", "int4", "int4", "int4"),
-        *("int4", "bytea[]", "int4[]", "bool", "text", "int4[]", "int4", "int4", "int4", "vector"),
-    ),
-    FACTS: ("int4", "int4", "bytea", "int4", "int4", "bytea", "int4[]", "vector"),
-    EDGES: ("int4", "int4", "int4", "int4", "text", "float4", "int4", "int4[]"),
+    NODES: ("int4", "int4", "text", "int4[]", "text", "vector"),
+    FACTS: ("int4", "int4", "int4", "int4", "int4[]", "vector"),
+    ROWS: ("int4", "int4", "bytea", "bytea", "bytea", "bytea"),
 }
 BLOCK = 512  # vectors that are made at once
 
@@ -48,11 +44,20 @@ class RowNumbers:
     nodes: Rows
     facts: Rows
     edges: Rows
+    _packed: list[PackedRows] = field(default_factory=list, init=False, repr=False)
 
     def of(self, table: str) -> Rows:
         """Return the numbers of a table's rows."""
-        rows: Rows = {NODES: self.nodes, FACTS: self.facts, EDGES: self.edges}[table]
+        numbers = {NODES: self.nodes, FACTS: self.facts, EDGES: self.edges, ROWS: self.nodes}
+        rows: Rows = numbers[table]
         return rows
+
+    def packed(self, graph: Graph) -> PackedRows:
+        """Return the packed rows of the graph, made once for as long as a write has its numbers."""
+        if not self._packed or self._packed[0].graph is not graph:
+            part = PackedRowsPart(self.nodes, self.facts, self.edges)
+            self._packed[:] = [part.compute(graph)]
+        return self._packed[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,7 @@ def next_numbering(
         change = changes[table]
         if len(change.new) and len(change.kept_after) and change.new[0] < change.kept_after[-1]:
             return None
-    return changes, {table: len(changes[table].new) for table in TABLES}
+    return changes, {table: len(changes[table].new) for table in NUMBERED}
 
 
 def numbering_after(
@@ -105,7 +110,8 @@ def changed_rows(
 ) -> dict[str, TableChange]:
     """Return what a write does to each table."""
     result = {}
-    for table, change in changes.items():
+    for table in TABLES:
+        change = changes[NODES if table == ROWS else table]
         differs = _differs(table, (before, old), (after, new), change)
         rewritten = change.kept_after[differs]
         gone = [*change.gone.tolist(), *change.kept_before[differs].tolist()]
@@ -114,6 +120,16 @@ def changed_rows(
             np.sort(np.concatenate([change.new, rewritten])).astype(np.int64),
         )
     return result
+
+
+def changed_nodes(changes: dict[str, TableChange], numbers: RowNumbers) -> NDArray[np.int32]:
+    """Return the numbers of the nodes of which a write changes what is read, ascending."""
+    some = [
+        part
+        for table in (NODES, ROWS)
+        for part in (changes[table].gone, numbers.nodes[changes[table].written].tolist())
+    ]
+    return np.unique(np.concatenate([np.array(part, np.int32) for part in some]))
 
 
 def _differs(
@@ -125,7 +141,7 @@ def _differs(
     then = plain_rows(table, *before, change.kept_before)
     now = plain_rows(table, *after, change.kept_after)
     differs = np.fromiter((one != other for one, other in zip(then, now, strict=True)), np.bool_)
-    if table != EDGES:
+    if table != ROWS:
         one, other = (_vectors(table, graph) for graph in (before[0], after[0]))
         differs |= VectorRows(np.float32, 2).differing(
             take_vectors(one, change.kept_before), take_vectors(other, change.kept_after)
@@ -150,7 +166,7 @@ def rows_of(
         rows: Which rows.
     """
     plain = plain_rows(table, graph, numbers, rows)
-    if table == EDGES:
+    if table == ROWS:
         for values in plain:
             yield index, *values
         return
@@ -172,51 +188,21 @@ def plain_rows(
     table: str, graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
     """Yield rows of a table without their vectors."""
-    make = {NODES: _node_rows, FACTS: _fact_rows, EDGES: _edge_rows}[table]
+    make = {NODES: _node_rows, FACTS: _fact_rows, ROWS: _packed_rows}[table]
     return make(graph, numbers, rows)
 
 
 def _node_rows(
     graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
-    own, some = numbers.nodes, rows.tolist()
     texts: dict[int, str] = {}
-    columns: tuple[Iterable[object], ...] = (
-        own[rows].tolist(),
-        (_bytes(graph.ids[row]) for row in some),
-        (graph.kinds[row] for row in some),
-        (_bytes(graph.texts[row]) for row in some),
-        graph.tokens[rows].tolist(),
-        *(_numbers_of(own, rows_[rows]) for rows_ in (graph.documents, graph.parents)),
-        _numbers_of(own, graph.previous[rows]),
-        graph.spans[rows, 0].tolist(),
-        graph.spans[rows, 1].tolist(),
-        ([_bytes(link) for link in graph.references[row]] for row in some),
-        _lists_of(own, graph.read_from, rows),
-        graph.generated[rows].tolist(),
-        (_metadata(graph, row, texts) for row in some),
-        (own[_above(graph, row)].tolist() for row in some),
-        graph.part(MentionCountsPart())[rows].tolist(),
-        graph.part(SectionSizesPart())[rows].tolist(),
-        graph.part(LanguagesPart()).of_rows[rows].tolist(),
+    return zip(
+        numbers.nodes[rows].tolist(),
+        (graph.kinds[row] for row in rows.tolist()),
+        _lists_of(numbers.nodes, graph.read_from, rows),
+        (metadata_text(graph, row, texts) for row in rows.tolist()),
+        strict=True,
     )
-    return zip(*columns, strict=True)
-
-
-def _metadata(graph: Graph, row: int, known: dict[int, str]) -> str:
-    metadata = graph.metadata[row]
-    if id(metadata) not in known:
-        values = to_json(metadata, f"node {graph.ids[row]!r}: metadata")
-        known[id(metadata)] = json.dumps(values, allow_nan=False)
-    return known[id(metadata)]
-
-
-def _above(graph: Graph, row: int) -> list[int]:
-    """Return what contains a node: its document, and its containers outwards."""
-    found, parent = dict.fromkeys([int(graph.documents[row])]), int(graph.parents[row])
-    while parent >= 0:
-        found[parent], parent = None, int(graph.parents[parent])
-    return [one for one in found if one >= 0 and one != row]
 
 
 def _fact_rows(
@@ -225,38 +211,19 @@ def _fact_rows(
     facts = graph.facts
     return zip(
         numbers.facts[rows].tolist(),
-        (_bytes(facts.texts[row]) for row in rows.tolist()),
         numbers.nodes[facts.subjects[rows]].tolist(),
         numbers.nodes[facts.objects[rows]].tolist(),
-        (_bytes(facts.relations[row]) for row in rows.tolist()),
         _lists_of(numbers.nodes, facts.read_from, rows),
         strict=True,
     )
 
 
-def _edge_rows(
+def _packed_rows(
     graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
 ) -> Iterator[tuple[object, ...]]:
-    edges = graph.edges
-    names = edges.kinds.names
-    return zip(
-        numbers.edges[rows].tolist(),
-        numbers.nodes[edges.tails[rows]].tolist(),
-        numbers.nodes[edges.heads[rows]].tolist(),
-        (names[code] for code in edges.kinds.codes[rows].tolist()),
-        edges.weights[rows].tolist(),
-        _numbers_of(numbers.facts, edges.facts[rows]),
-        _lists_of(numbers.nodes, edges.read_from, rows),
-        strict=True,
-    )
-
-
-def _numbers_of(numbers: Rows, rows: Rows) -> list[int]:
-    """Return the numbers of rows; -1 stays."""
-    if not len(numbers):
-        return [-1] * len(rows)
-    found: list[int] = np.where(rows >= 0, numbers[rows], -1).tolist()
-    return found
+    packed = numbers.packed(graph).rows(rows)
+    for number, values in zip(numbers.nodes[rows].tolist(), packed, strict=True):
+        yield number, *values
 
 
 def _lists_of(numbers: Rows, lists: Ragged, rows: NDArray[np.int64]) -> Iterator[list[int]]:
@@ -280,12 +247,7 @@ def postings_of(graph: Graph, numbers: RowNumbers) -> dict[bytes, tuple[bytes, b
     }
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def every_row(table: str, graph: Graph) -> NDArray[np.int64]:
-    """Return all rows of a table."""
-    parts: dict[str, Sequence[Any]] = {NODES: graph.ids, FACTS: graph.facts.texts}
-    n = len(graph.edges) if table == EDGES else len(parts[table])
-    return np.arange(n, dtype=np.int64)
+    """Return all rows of what is numbered, or of a table."""
+    lengths = {NODES: len(graph), FACTS: len(graph.facts), EDGES: len(graph.edges)}
+    return np.arange(lengths[NODES if table == ROWS else table], dtype=np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from clew.remote.session import BoundStatement, Session
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the tables that this version of clew reads and writes."""
 
 TABLES = """
@@ -18,36 +18,43 @@ CREATE TABLE clew_schema (version int NOT NULL);
 CREATE SEQUENCE clew_number AS int;
 CREATE TABLE clew_index (
     id serial PRIMARY KEY, tenant text NOT NULL, name text NOT NULL,
-    version bigint NOT NULL, dimension int NOT NULL, nodes int NOT NULL, UNIQUE (tenant, name));
+    version bigint NOT NULL, dimension int NOT NULL, nodes int NOT NULL,
+    kinds text[] NOT NULL DEFAULT '{}', UNIQUE (tenant, name));
 CREATE TABLE clew_file (
     index int NOT NULL REFERENCES clew_index ON DELETE CASCADE,
     path text NOT NULL, block int NOT NULL, data bytea NOT NULL, PRIMARY KEY (index, path, block));
 CREATE TABLE clew_node (
     index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
-    id bytea NOT NULL, kind text NOT NULL, text bytea NOT NULL, tokens int NOT NULL,
-    document int NOT NULL, parent int NOT NULL, previous int NOT NULL,
-    span_start int NOT NULL, span_end int NOT NULL, links bytea[] NOT NULL,
-    read_from int[] NOT NULL, generated bool NOT NULL, metadata json NOT NULL,
-    above int[] NOT NULL, mentions int NOT NULL, contents int NOT NULL,
-    language int NOT NULL, vector vector, PRIMARY KEY (index, number));
+    kind text NOT NULL, read_from int[] NOT NULL, metadata json NOT NULL, vector vector,
+    PRIMARY KEY (index, number));
 CREATE TABLE clew_fact (
     index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
-    text bytea NOT NULL, subject int NOT NULL, object int NOT NULL, relation bytea NOT NULL,
-    read_from int[] NOT NULL, vector vector, PRIMARY KEY (index, number));
-CREATE INDEX clew_fact_subject ON clew_fact (index, subject);
-CREATE TABLE clew_edge (
+    subject int NOT NULL, object int NOT NULL, read_from int[] NOT NULL, vector vector,
+    PRIMARY KEY (index, number));
+CREATE TABLE clew_row (
     index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, number int NOT NULL,
-    tail int NOT NULL, head int NOT NULL, kind text NOT NULL, weight real NOT NULL,
-    fact int NOT NULL, read_from int[] NOT NULL, PRIMARY KEY (index, number));
-CREATE INDEX clew_edge_tail ON clew_edge (index, tail, weight DESC, head);
-CREATE INDEX clew_edge_head ON clew_edge (index, head, weight DESC, tail);
+    numbers bytea NOT NULL, texts bytea NOT NULL, neighbours bytea NOT NULL,
+    other_neighbours bytea NOT NULL, PRIMARY KEY (index, number));
+CREATE TABLE clew_change (
+    index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, version bigint NOT NULL,
+    numbers bytea NOT NULL, PRIMARY KEY (index, version));
 CREATE TABLE clew_posting (
     index int NOT NULL REFERENCES clew_index ON DELETE CASCADE, stem bytea NOT NULL,
     passages bytea NOT NULL, counts bytea NOT NULL, PRIMARY KEY (index, stem));
 ALTER TABLE clew_file ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE clew_posting ALTER COLUMN passages SET STORAGE EXTERNAL;
 ALTER TABLE clew_posting ALTER COLUMN counts SET STORAGE EXTERNAL;
+ALTER TABLE clew_row ALTER COLUMN numbers SET STORAGE EXTERNAL;
+ALTER TABLE clew_row ALTER COLUMN texts SET STORAGE EXTERNAL;
+ALTER TABLE clew_row ALTER COLUMN neighbours SET STORAGE EXTERNAL;
+ALTER TABLE clew_row ALTER COLUMN other_neighbours SET STORAGE EXTERNAL;
 """
+
+REMOVE = (
+    "DROP TABLE IF EXISTS clew_schema, clew_index, clew_file, clew_node, clew_fact, clew_edge, "
+    "clew_row, clew_change, clew_posting; DROP SEQUENCE clew_number"
+)
+"""What removes the tables of any version up to this one."""
 
 HAS_SCHEMA = BoundStatement("SELECT to_regclass('clew_schema') IS NOT NULL")
 LOCK_SCHEMA = BoundStatement("SELECT pg_advisory_xact_lock(7160361)")
@@ -65,9 +72,9 @@ async def check_schema(session: Session) -> bool:
     [rows] = await session.run(BoundStatement("SELECT version FROM clew_schema"))
     found = rows[0][0] if rows else None
     if found != SCHEMA:
-        advice = (
-            "upgrade clew" if isinstance(found, int) and found > SCHEMA else "save the index anew"
-        )
+        advice = "upgrade clew"
+        if not isinstance(found, int) or found < SCHEMA:
+            advice = f"have them removed ({REMOVE}), and save its indexes anew"
         raise ValueError(
             f"the tables of clew in the database have version {found}, and this clew reads and "
             f"writes version {SCHEMA}: {advice}"

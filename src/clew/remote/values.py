@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, Vectors, expand_ranges, freeze
+from clew.graph import Rows, Vectors, freeze
 
 if TYPE_CHECKING:
     from psycopg.adapt import AdaptersMap, Dumper
 
-ARRAY_HEAD, EMPTY_ARRAY = 5, 3  # words before the numbers of an array, and of one without any
 INT, INT_BYTES = 23, 4  # the type of numbers in arrays
 HEAD = 4  # bytes before the numbers of a vector: its width, and nothing
 
@@ -72,11 +71,6 @@ def read_numbers(data: bytes | None) -> Rows:
     return freeze(np.frombuffer(data or b"", ">i4").astype(np.int32), np.int32)
 
 
-def read_weights(data: bytes | None) -> Vectors:
-    """Return the weights of a column that `float4send` wrote."""
-    return freeze(np.frombuffer(data or b"", ">f4").astype(np.float32), np.float32)
-
-
 def read_vectors(data: bytes | None, has: NDArray[np.bool_], dimension: int) -> Vectors:
     """Return vectors, of which those that are there stand one behind the other.
 
@@ -91,21 +85,3 @@ def read_vectors(data: bytes | None, has: NDArray[np.bool_], dimension: int) -> 
         vectors[has] = np.ascontiguousarray(rows).view(">f4")
     vectors.flags.writeable = False  # so that it is not copied
     return freeze(vectors, np.float32)
-
-
-def read_lists(data: bytes | None, lengths: Rows) -> Rows:
-    """Return the numbers of lists that `array_send` wrote, one list behind the other.
-
-    An array is its number of dimensions, two words of its type, for each dimension two words, and
-    for each number a word of its size and one of its value. An empty one has no dimension.
-
-    Args:
-        data: The arrays, one behind the other.
-        lengths: int32 [n], how many numbers each has.
-    """
-    words = np.frombuffer(data or b"", ">i4")
-    sizes = np.where(lengths > 0, ARRAY_HEAD + 2 * lengths.astype(np.int64), EMPTY_ARRAY)
-    first = np.cumsum(sizes) - sizes + ARRAY_HEAD
-    places = expand_ranges(np.zeros(len(lengths), np.int64), lengths)
-    values = words[np.repeat(first, lengths) + 2 * places + 1]
-    return freeze(values.astype(np.int32), np.int32)

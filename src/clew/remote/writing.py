@@ -7,7 +7,6 @@ asked, and hold the same graph row by row. Both change together or not at all.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -17,13 +16,15 @@ from numpy.typing import NDArray
 
 from clew.graph import Graph, freeze
 from clew.index.contents import IndexContents
-from clew.index.saving import saved_index
-from clew.remote.corpus import corpus_arrays
+from clew.remote.files import FOR_QUESTIONS, NUMBERING, newest_paths, pack_for_questions
+from clew.remote.packed_rows import names_of_kinds
 from clew.remote.rows import (
+    NUMBERED,
     TABLES,
     TYPES,
     RowNumbers,
     TableChange,
+    changed_nodes,
     changed_rows,
     every_row,
     next_numbering,
@@ -33,19 +34,15 @@ from clew.remote.rows import (
 )
 from clew.remote.session import BlockingSession, BoundStatement
 from clew.remote.values import read_numbers
-from clew.seed.languages import LanguagesPart
-from clew.store.config_record import describe_config, describe_embedder
-from clew.store.fitted_embedder import write_fitted
 from clew.store.graph_tables import EDGES, FACTS, NODES
-from clew.store.manifest import generations, read_manifest
 from clew.store.packing import pack, unpack
-from clew.store.tables import Arrays, ColumnWriter
 
 BLOCK_BYTES = 8 * 2**20
-FOR_QUESTIONS, NUMBERING = "for questions", "numbering"  # beside the files of the saved index
-SETTINGS = "settings"
-APPROXIMATE_FROM = 10_000
+APPROXIMATE_FROM = 1_000
 """Vectors of one index from which the nearest are found by an approximate index (HNSW)."""
+
+KEPT_CHANGES = 64
+"""Writes whose changes are told; who has read nothing since forgets all that was read."""
 
 HNSW = {  # of passages and of facts; {0} is the number of the index, {1} the width
     "clew_near_node_{0}": "clew_node USING hnsw ((vector::vector({1})) vector_ip_ops) "
@@ -79,17 +76,22 @@ async def write_index(
         changes = changed_rows(before, old, index.graph, numbers, change[0])
         for table, one in changes.items():
             await _write_rows(session, number, table, index.graph, numbers, one)
+        await _write_change(session, number, changed_nodes(changes, numbers))
         await _write_postings(
             session, number, postings_of(before, old), postings_of(index.graph, numbers)
         )
     await _write_files(session, number, root)
-    await _write_file(session, number, FOR_QUESTIONS, pack(_for_questions(index, numbers)))
-    arrays = {table: numbers.of(table) for table in TABLES}
+    await _write_file(session, number, FOR_QUESTIONS, pack_for_questions(index, numbers.nodes))
+    arrays = {table: numbers.of(table) for table in NUMBERED}
     await _write_file(session, number, NUMBERING, pack(arrays))
     await session.run(
         BoundStatement(
-            "UPDATE clew_index SET version = version + 1, dimension = %s, nodes = %s WHERE id = %s",
-            (index.graph.vectors.shape[1], len(index.graph), number),
+            "UPDATE clew_index SET version = version + 1, dimension = %s, nodes = %s, kinds = %s "
+            "WHERE id = %s",
+            (
+                *(index.graph.vectors.shape[1], len(index.graph)),
+                *(names_of_kinds(index.graph), number),
+            ),
         )
     )
 
@@ -99,14 +101,14 @@ async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> R
         *(BoundStatement(f"DROP INDEX IF EXISTS {name.format(number)}") for name in HNSW),
         *(
             BoundStatement(f"DELETE FROM {table} WHERE index = %s", (number,))
-            for table in (*TABLES.values(), "clew_posting")
+            for table in (*TABLES.values(), "clew_posting", "clew_change")
         ),
     )
-    rows = {table: every_row(table, graph) for table in TABLES}
-    new = {table: await _new_numbers(session, len(some)) for table, some in rows.items()}
+    counts_of = {table: len(every_row(table, graph)) for table in NUMBERED}
+    new = {table: await _new_numbers(session, count) for table, count in counts_of.items()}
     numbers = RowNumbers(new[NODES], new[FACTS], new[EDGES])
-    for table, some in rows.items():
-        _copy(session, number, table, graph, numbers, some)
+    for table in TABLES:
+        _copy(session, number, table, graph, numbers, every_row(table, graph))
     await _write_postings(session, number, {}, postings_of(graph, numbers))
     counts = (int(graph.kinds.mask("passage").sum()), len(graph.facts))
     width = graph.vectors.shape[1]
@@ -129,6 +131,21 @@ async def _new_numbers(session: BlockingSession, count: int) -> NDArray[np.int32
         )
     )
     return read_numbers(data)
+
+
+async def _write_change(session: BlockingSession, number: int, nodes: NDArray[np.int32]) -> None:
+    """Note which nodes a write changes, for those who keep what they have read of them."""
+    await session.run(
+        BoundStatement(
+            "DELETE FROM clew_change WHERE index = %s AND version <= "
+            "(SELECT version FROM clew_index WHERE id = %s) - %s",
+            (number, number, KEPT_CHANGES),
+        ),
+        BoundStatement(
+            "INSERT INTO clew_change SELECT id, version + 1, %s FROM clew_index WHERE id = %s",
+            (nodes.astype("<i4").tobytes(), number),
+        ),
+    )
 
 
 async def _write_rows(
@@ -187,25 +204,6 @@ async def _write_postings(
         _copy_rows(session, sql, ("int4", "bytea", "bytea", "bytea"), rows)
 
 
-def _for_questions(index: IndexContents, numbers: RowNumbers) -> Arrays:
-    """Return what those who ask know of the whole index."""
-    record = saved_index(index)
-    settings: dict[str, Any] = {
-        "embedder": describe_embedder(record.embedder, index.graph.vectors.shape[1]),
-        "config": describe_config(record.config),
-        "is_of_code": index.is_of_code,
-        "has_reports": bool(index.graph.kinds.mask("report").any()),
-    }
-    writer = ColumnWriter()
-    writer.texts(SETTINGS, [json.dumps(settings)])
-    writer.texts("languages", index.graph.part(LanguagesPart()).names)
-    for name, array in corpus_arrays(index.graph, numbers.nodes).items():
-        writer.numbers(name, array)
-    if index.embedder.fitted is not None:
-        write_fitted(writer, index.embedder.fitted)
-    return writer.done()
-
-
 async def _numbering(session: BlockingSession, number: int) -> RowNumbers:
     arrays = unpack(np.frombuffer(await read_file(session, number, NUMBERING), np.uint8))
     rows = [freeze(arrays[table], np.int32) for table in (NODES, FACTS, EDGES)]
@@ -214,9 +212,7 @@ async def _numbering(session: BlockingSession, number: int) -> RowNumbers:
 
 async def _write_files(session: BlockingSession, number: int, root: Path) -> None:
     """Write the files of the newest generation in a folder that are not there, and no others."""
-    manifest = read_manifest(next(iter(generations(root).values())))
-    name = manifest.file.name
-    paths = {entry.path for entry in manifest.entries.values()}
+    paths, name = newest_paths(root)
     [rows] = await session.run(
         BoundStatement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
     )
@@ -255,22 +251,3 @@ async def read_file(session: Any, number: int, path: str) -> bytes:  # noqa: ANN
         )
     )
     return b"".join(data for (data,) in rows)
-
-
-async def read_folder(session: BlockingSession, number: int, root: Path) -> None:
-    """Make a folder hold the files of the saved index in the database, and no others."""
-    [rows] = await session.run(
-        BoundStatement("SELECT DISTINCT path FROM clew_file WHERE index = %s", (number,))
-    )
-    paths = {path for (path,) in rows} - {FOR_QUESTIONS, NUMBERING}
-    for file in [file for file in root.rglob("*") if file.is_file()]:
-        name = file.relative_to(root).as_posix()
-        if name not in paths or "/" not in name:  # a manifest of one name may be another's
-            file.unlink()
-    for path in sorted(paths):
-        target = root / path
-        if not target.resolve().is_relative_to(root.resolve()):
-            raise ValueError(f"the index in the database has a file outside of its folder: {path}")
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(await read_file(session, number, path))

@@ -1,10 +1,11 @@
-"""An index in PostgreSQL: the answers of the embedded one, and nothing of another's, on a real server."""
+"""An index in a database: the answers of the embedded one, and nothing of another's, on real servers."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import threading
+import time
 import uuid
 from pathlib import Path
 from urllib.parse import quote
@@ -12,15 +13,15 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-psycopg = pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
-pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
-
 import clew
 from clew import recipes
 from clew.deadline import DeadlineError, within
+from clew.index.saving import DATABASE_SCHEMES
 from clew.remote import Bounds, DatabaseUnavailableError, RemoteIndex
-from clew.remote.postgres import PostgresStore
-from clew.remote.session import BlockingSession, finish
+from clew.remote.cypher import lease
+from clew.remote.database import DATABASES
+from clew.remote.session import finish
+from tests.remote.servers import PostgresServer
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
@@ -65,12 +66,12 @@ def test_every_recipe_answers_over_a_pulled_graph_as_over_the_index(index, pulle
         assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
 
 
-def test_a_question_is_bounded_and_says_what_was_cut(index, address):
+def test_a_question_is_bounded_and_says_what_was_cut(server, index, address):
     with RemoteIndex.open(address, bounds=Bounds(3, 2, 2, 100), kept_whole=0) as opened:
         opened.ask(QUESTIONS[0])  # reads what is known of the whole
         found = opened.ask(QUESTIONS[0], recipe="bm25")
     notes = found.trace[0].notes
-    assert notes["round trips"] <= 5
+    assert notes["round trips"] <= server.round_trips
     assert notes["nodes with edges that were cut"] > 0
     assert notes["nodes"] < len(index.graph) / 2
     assert found.ids[:3] == index.ask(QUESTIONS[0], recipe="bm25").ids[:3]
@@ -87,19 +88,20 @@ def test_a_small_index_is_read_whole_and_answers_with_its_locations(index, addre
 async def test_it_is_asked_from_an_event_loop_without_a_thread_for_the_database(
     pulled, index, monkeypatch
 ):
-    async def refuse(self, *statements):
+    def refuse():
         raise AssertionError("the loop was left")
 
-    monkeypatch.setattr(BlockingSession, "run", refuse)
+    monkeypatch.setattr(pulled._database, "reading", refuse)
     contexts = await asyncio.gather(*(pulled.aask(question) for question in QUESTIONS))
     assert [one.ids for one in contexts] == [index.ask(question).ids for question in QUESTIONS]
-    await pulled._connections.aclose()
+    await pulled._database.aclose()
 
 
 def test_what_is_written_is_what_the_index_would_be_and_writers_take_turns(server):
-    texts = [f"Ferry {i} sails to island {i % 7} with captain {i % 5}." for i in range(1100)]
+    n = server.documents
+    texts = [f"Ferry {i} sails to island {i % 7} with captain {i % 5}." for i in range(n)]
     documents = [clew.Document(f"d{i}", text) for i, text in enumerate(texts)]
-    facts = {f"d{i}": [(f"Ferry {i}", "sails to", f"Island {i % 7}")] for i in range(1100)}
+    facts = {f"d{i}": [(f"Ferry {i}", "sails to", f"Island {i % 7}")] for i in range(n)}
     index = clew.Index.from_documents(documents, facts=facts)
     address = server.address()
     index.save(address)
@@ -128,22 +130,8 @@ def test_what_is_written_is_what_the_index_would_be_and_writers_take_turns(serve
                 assert asked.ids == whole.ask(question, recipe=recipe).ids
         version = opened.ask("ferry").trace[0].notes["version"]
     assert version == 1 + len(more) + 2
-    with psycopg.connect(server.database) as connection:
-        assert _rows_in_tables(connection, address) == (
-            len(wanted.graph),
-            len(wanted.graph.facts),
-            len(wanted.graph.edges),
-        )
-
-
-def _rows_in_tables(connection, address):
-    name = address.partition("&index=")[2].partition("&")[0]
-    own = "WHERE index = (SELECT id FROM clew_index WHERE name = %s AND tenant = '')"
-    tables = ("clew_node", "clew_fact", "clew_edge")
-    return tuple(
-        connection.execute(f"SELECT count(*) FROM {table} {own}", (name,)).fetchone()[0]
-        for table in tables
-    )
+    graph = wanted.graph
+    assert server.counts(address) == (len(graph), len(graph.facts), len(graph.edges))
 
 
 def _mixed(owners):
@@ -174,9 +162,9 @@ def test_nothing_of_the_other_is_pulled_where_half_of_the_edges_lead_there(serve
             )
             assert found.ids
             assert all(id.startswith("a") for id in found.ids)
-        with opened._connections.reading() as session:
+        with opened._database.reading() as session:
             corpus = opened._corpus
-            store = PostgresStore(session, corpus.number, corpus.dimension, corpus.count)
+            store = finish(opened._database.store(session, corpus))
             every = finish(store.nodes(corpus.passages))
             by_number = dict(zip(every.numbers.tolist(), every.graph.ids, strict=True))
             both = finish(store.expand(corpus.passages[:50], 50))
@@ -198,19 +186,7 @@ def test_an_edge_to_a_node_of_another_tenants_index_leads_nowhere(server):
     mine, theirs = (server.address(name, tenant=tenant) for tenant in ("mine", "theirs"))
     _mixed(["m"] * 200).save(mine)
     _mixed(["t"] * 200).save(theirs)
-    with psycopg.connect(server.database) as connection:
-        ids = [
-            connection.execute(
-                "SELECT id FROM clew_index WHERE tenant = %s AND name = %s", (tenant, name)
-            ).fetchone()[0]
-            for tenant in ("mine", "theirs")
-        ]
-        changed = connection.execute(
-            "UPDATE clew_edge SET head = (SELECT max(number) FROM clew_node WHERE index = %s) "
-            "- number %% 100 WHERE index = %s AND number %% 2 = 0",
-            (ids[1], ids[0]),
-        ).rowcount
-        assert changed > 300
+    assert server.lead_edges(("mine", name), ("theirs", name)) > 300
     for address, letter in ((mine, "m"), (theirs, "t")):
         with RemoteIndex.open(address, bounds=Bounds(50, 5, 50, 10**4, 3), kept_whole=0) as opened:
             found = opened.ask("the red ferry 3", recipe="lightweight", min_relevance=0)
@@ -222,6 +198,8 @@ def test_an_edge_to_a_node_of_another_tenants_index_leads_nowhere(server):
 
 HOSTILE = (
     "'; DROP TABLE clew_node; --",
+    "`}) MATCH (n) DETACH DELETE n //",
+    '\\" MATCH (n) DETACH DELETE n WITH 1 AS x //',
     "' OR 1=1 --",
     '"}) DETACH DELETE n //',
     "$$; DELETE FROM clew_index; $$",
@@ -312,35 +290,36 @@ def test_eight_askers_beside_a_writer_see_whole_versions_alone(server):
 
 
 def test_tables_of_another_version_are_refused_and_a_deadline_holds(server, address):
-    with psycopg.connect(server.database, autocommit=True) as connection:
-        connection.execute("UPDATE clew_schema SET version = 99")
-        try:
-            with pytest.raises(ValueError, match=r"version 99.*upgrade clew"):
+    of_its_own = server.schema
+    try:
+        for version, advice in ((99, r"version 99.*upgrade clew"), (0, "version 0")):
+            server.set_schema(version)
+            with pytest.raises(ValueError, match=advice):
                 RemoteIndex.open(address)
-        finally:
-            connection.execute("UPDATE clew_schema SET version = 1")
+    finally:
+        server.set_schema(of_its_own)
     with RemoteIndex.open(address, kept_whole=0) as opened:
         opened.ask(QUESTIONS[0])
-        with opened._connections.reading() as session, within(1e-9):
+        with opened._database.reading() as session:
             corpus = opened._corpus
-            store = PostgresStore(session, corpus.number, corpus.dimension, corpus.count)
-            with pytest.raises(DeadlineError):
+            store = finish(opened._database.store(session, corpus))
+            with within(1e-9), pytest.raises(DeadlineError):
                 finish(store.expand(corpus.passages, 5))
 
 
-def test_without_numbers_nothing_is_asked(address):
-    class Silent:
-        round_trips = 0
+def test_without_numbers_nothing_is_asked(pulled, address, monkeypatch):
+    async def refuse(*statements, **_):
+        raise AssertionError("asked")
 
-        async def run(self, *statements):
-            raise AssertionError("asked")
-
-    store = PostgresStore(Silent(), 1, 4, len)
+    pulled.ask(QUESTIONS[0])
     nothing = np.zeros(0, np.int32)
-    assert not len(finish(store.expand(nothing, 5)).numbers)
-    assert not len(finish(store.nodes(nothing)).numbers)
-    with pytest.raises(ValueError, match="not finite"):
-        finish(store.seeds(np.float32([np.nan]), [], 1, 1))
+    with pulled._database.reading() as session:
+        store = finish(pulled._database.store(session, pulled._corpus))
+        monkeypatch.setattr(session, "run", refuse)
+        assert not len(finish(store.expand(nothing, 5)).numbers)
+        assert not len(finish(store.nodes(nothing)).numbers)
+        with pytest.raises(ValueError, match="not finite"):
+            finish(store.seeds(np.float32([np.nan]), [], 1, 1))
     with pytest.raises(ValueError, match=r"RemoteIndex\.open"):
         clew.Index.load(address)
 
@@ -383,7 +362,44 @@ async def test_a_slow_embedder_does_not_hold_up_the_event_loop(server):
     await remote.aclose()
 
 
-def test_without_the_client_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(ModuleNotFoundError, match=r"install clew\[postgres\]"):
-        RemoteIndex.open("postgresql://anna@host/db?index=harbour")
+@pytest.mark.parametrize(
+    ("client", "scheme", "extra"),
+    [
+        ("psycopg", "postgresql", "postgres"),
+        ("falkordb", "falkordb", "falkordb"),
+        ("neo4j", "bolt", "neo4j"),
+        ("neo4j", "neo4j+s", "neo4j"),
+    ],
+)
+def test_without_the_client_the_extra_is_named(monkeypatch, client, scheme, extra):
+    monkeypatch.setitem(sys.modules, client, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"install clew\[{extra}\]"):
+        RemoteIndex.open(f"{scheme}://anna@host/db?index=harbour")
+
+
+def test_every_scheme_of_an_address_has_a_database():
+    assert set(DATABASES) == set(DATABASE_SCHEMES)
+
+
+def test_a_writer_that_was_silent_for_too_long_changes_nothing(server, monkeypatch):
+    if isinstance(server, PostgresServer):
+        pytest.skip("a transaction has the turn there until it ends")
+    monkeypatch.setattr(lease, "SECONDS", 1.0)
+    monkeypatch.setattr(lease, "RENEWALS", 0.001)  # it is never renewed
+    address = server.address()
+    clew.Index.from_documents([clew.Document("a", "The tide is low.")]).save(address)
+
+    def change(index):
+        time.sleep(1.5)
+        with RemoteIndex.open(address) as other:
+            other.add([clew.Document("b", "The tide is high.")])
+        return index.add([clew.Document("c", "The tide turns.")])
+
+    with RemoteIndex.open(address) as late:
+        with pytest.raises(BlockingIOError, match="nothing was changed"):
+            late.change(change)
+        assert {one.id for one in late.documents} == {"a", "b"}
+        late.add([clew.Document("c", "The tide turns.")])
+        assert {one.id for one in late.documents} == {"a", "b", "c"}
+        graph = late.load().graph
+    assert server.counts(address) == (len(graph), len(graph.facts), len(graph.edges))

@@ -1,0 +1,95 @@
+"""PostgreSQL as a database that holds indexes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from clew.graph import Graph, Rows, Vectors
+from clew.index.contents import IndexContents
+from clew.remote.address import Address
+from clew.remote.corpus import CorpusFigures
+from clew.remote.database import AnySession, FoundIndex, missing_index
+from clew.remote.kept_rows import KeptRows
+from clew.remote.postgres import PostgresStore
+from clew.remote.schema import check_schema, make_schema
+from clew.remote.session import BlockingSession, BoundStatement, Connections
+from clew.remote.values import NumberList, read_vectors
+from clew.remote.writing import read_file, write_index
+
+ENTER = (
+    "INSERT INTO clew_index (tenant, name, version, dimension, nodes) "
+    "VALUES (%s, %s, 0, 0, 0) ON CONFLICT (tenant, name) DO NOTHING"
+)
+FIND = "SELECT id, version, nodes, dimension FROM clew_index WHERE tenant = %s AND name = %s"
+SAMPLE = (
+    "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
+    "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
+    "FROM clew_node WHERE index = %s AND number = ANY(%s::int[])"
+)
+
+
+class PostgresDatabase(Connections):
+    """Indexes in PostgreSQL: a session is a transaction, and one that reads sees one moment.
+
+    Args:
+        address: That of an index in it.
+    """
+
+    def __init__(self, address: Address) -> None:
+        super().__init__(address.database)
+        self._kept_rows = KeptRows()
+
+    async def check_schema(self, session: AnySession) -> bool:
+        return await check_schema(session)
+
+    async def enter(self, session: BlockingSession, address: Address) -> None:
+        await make_schema(session)
+        await session.run(BoundStatement(ENTER, (address.tenant, address.name)))
+
+    async def find(
+        self,
+        session: AnySession,
+        address: Address,
+        *,
+        to_write: bool = False,
+    ) -> FoundIndex:
+        sql = FIND + " FOR UPDATE" if to_write else FIND
+        [rows] = await session.run(BoundStatement(sql, (address.tenant, address.name)))
+        if not rows:
+            raise KeyError(missing_index(address))
+        return FoundIndex(*rows[0])
+
+    async def check_current(self, session: AnySession, found: FoundIndex) -> None:
+        """Do nothing: a transaction that reads sees one moment of the database."""
+
+    async def file_paths(self, session: AnySession, found: FoundIndex) -> list[str]:
+        sql = "SELECT DISTINCT path FROM clew_file WHERE index = %s"
+        [rows] = await session.run(BoundStatement(sql, (found.number,)))
+        return [path for (path,) in rows]
+
+    async def read_file(self, session: AnySession, found: FoundIndex, path: str) -> bytes:
+        return await read_file(session, found.number, path)
+
+    async def read_vectors(self, session: AnySession, found: FoundIndex, numbers: Rows) -> Vectors:
+        [[[has, vectors]]] = await session.run(
+            BoundStatement(SAMPLE, (found.number, NumberList(numbers)))
+        )
+        return read_vectors(vectors, np.array(has or [], np.bool_), found.dimension)
+
+    async def store(self, session: AnySession, corpus: CorpusFigures) -> PostgresStore:
+        return PostgresStore(
+            *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
+            self._kept_rows,
+        )
+
+    async def write(
+        self,
+        session: BlockingSession,
+        found: FoundIndex,
+        index: IndexContents,
+        before: Graph | None,
+        root: Path,
+    ) -> None:
+        await write_index(session, found.number, index, before, root)

@@ -1,0 +1,277 @@
+"""Rows that are kept by whoever asks: never another tenant's, a forbidden or an old one."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
+pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
+
+import clew
+from clew.algorithms.pagerank.full import WalkPart, pagerank
+from clew.remote import Bounds, RemoteIndex, remote_index
+from clew.remote.kept_rows import OVERHEAD, KeptRow, KeptRows
+from clew.remote.packed_rows import STRONGEST
+from clew.remote.postgres import PostgresStore
+from clew.remote.session import finish
+
+NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
+WALKED = ("fact", "mentions", "synonym")
+
+
+def embed(texts):
+    """Vectors that depend on a text alone, so that a change of one document changes no other's."""
+    rows = [np.random.default_rng(list(text.encode())).normal(size=16) for text in texts]
+    return [row / np.linalg.norm(row) for row in rows]
+
+
+def harbour(count, owners=("a",)):
+    """Documents of several owners about ferries, islands and captains, and facts of each."""
+    documents, facts = [], {}
+    for i in range(count):
+        ferry, island, captain = f"Ferry {i}", f"Island {i % 17}", f"Captain {i % 29}"
+        own = {"owner": owners[i % len(owners)]}
+        text = f"{ferry} sails to {island} with {captain} at {i % 24} o'clock."
+        documents.append(clew.Document(f"d{i}", text, own))
+        facts[f"d{i}"] = [(ferry, "sails to", island), (captain, "commands", ferry)]
+    return documents, facts
+
+
+def saved(postgres, documents, facts=None, **parts):
+    index = clew.Index.from_documents(documents, facts=facts, embedder=embed)
+    address = postgres.address(**parts)
+    index.save(address)
+    return index, address
+
+
+def test_a_kept_row_is_read_again_only_where_the_filter_of_this_question_allows_it(postgres):
+    _, address = saved(postgres, *harbour(240, owners=("a", "b")))
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0, embedder=embed) as opened:
+        everything = opened.ask("Which ferry sails to island 3?", min_relevance=0)
+        assert {int(id[1:]) % 2 for id in everything.ids} == {0, 1}
+        kept = opened._database._kept_rows.newest
+        n_kept = len(kept)
+        for owner, place in (("a", 0), ("b", 1), ("a", 0)):
+            found = opened.ask(
+                "Which ferry sails to island 3?", where={"owner": owner}, min_relevance=0
+            )
+            assert {int(id[1:]) % 2 for id in found.ids} == {place}
+            assert found.trace[0].notes["nodes"] < everything.trace[0].notes["nodes"]
+        assert opened.ask("ferry", where={"owner": "nobody"}, min_relevance=0).ids == []
+        with opened._database.reading() as session:
+            corpus = opened._corpus
+            store = PostgresStore(
+                *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
+                opened._database._kept_rows,
+            )
+            finish(store.seeds(None, [], 1, 1))
+            numbers = np.array(sorted(kept._rows), np.int32)
+            every = finish(store.nodes(numbers))  # one question, asked in three ways
+            own = finish(store.nodes(numbers, where={"owner": "b"}))
+            again = finish(store.nodes(numbers, where={"owner": "a"}))
+        assert opened._database._kept_rows.newest is kept
+        assert len(kept) == n_kept, "all came from what was kept"
+    assert set(every.graph.ids) > set(own.graph.ids)
+    for nodes, owner in ((own, "b"), (again, "a")):
+        passages = [nodes.graph.metadata[row] for row in nodes.graph.rows("passage").tolist()]
+        assert len(passages) == 120
+        assert {one["owner"] for one in passages} == {owner}
+        texts = [nodes.graph.facts.texts[row] for row in range(len(nodes.graph.facts))]
+        number = {"a": 0, "b": 1}[owner]
+        ferries = [int(text.split("Ferry ")[1].split()[0]) for text in texts]
+        assert ferries
+        assert {one % 2 for one in ferries} == {number}
+
+
+def test_what_another_writer_changed_is_read_anew_and_the_rest_is_kept(postgres):
+    index, address = saved(postgres, *harbour(1100))
+    question = "When does ferry 7 sail?"
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0, embedder=embed) as opened:
+        assert opened.ask(question).ids == index.ask(question).ids
+        rows = opened._database._kept_rows.newest
+        with RemoteIndex.open(address, embedder=embed) as writer:
+            writer.delete(["d7", "d9"])
+            writer.add([clew.Document("new", "Ferry 7 was sold, and never sails.")])
+            writer.add([clew.Document("newer", "Ferry 999 sails to Island 7 at nine.")])
+        for recipe in ("hipporag", "dense", "bm25", "agrag"):
+            found = opened.ask(question, recipe=recipe, min_relevance=0)
+            wanted = opened.load().ask(question, recipe=recipe, min_relevance=0)
+            assert found.ids == wanted.ids
+            assert found.text == wanted.text
+        after = opened._database._kept_rows.newest
+        assert after.version == rows.version + 3
+        shared = [n for n, row in after._rows.items() if rows._rows.get(n) is row]
+        assert len(shared) > len(rows) / 2
+        assert {"new", "newer"} < {row.id for row in after._rows.values()}
+        assert "d7" not in opened.ask(question, recipe="bm25", min_relevance=0).ids
+
+
+def test_a_save_in_the_place_of_an_index_forgets_all_that_was_kept(postgres):
+    documents, facts = harbour(60)
+    _, address = saved(postgres, documents, facts)
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0, embedder=embed) as opened:
+        opened.ask("ferry 3", min_relevance=0)
+        before = opened._database._kept_rows.newest
+        others = [clew.Document(one.id, f"Nothing but {one.id}.") for one in documents]
+        other = clew.Index.from_documents(others, embedder=embed)
+        other.save(address)
+        assert (
+            opened.ask("nothing", min_relevance=0).ids == other.ask("nothing", min_relevance=0).ids
+        )
+        assert not {id(row) for row in before._rows.values()} & {
+            id(row) for row in opened._database._kept_rows.newest._rows.values()
+        }
+
+
+def test_what_is_kept_of_one_index_is_nothing_to_another_or_to_an_older_moment(postgres):
+    (_, mine), (_, theirs) = (
+        saved(postgres, *harbour(40), name=f"of{tenant}", tenant=tenant)
+        for tenant in ("me", "them")
+    )
+    kept = KeptRows()
+    passages = {}
+    for address in (mine, theirs, mine):
+        with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+            corpus = opened._corpus
+            with opened._database.reading() as session:
+                store = PostgresStore(
+                    *(session, corpus.number, corpus.dimension, corpus.count), None, kept
+                )
+                finish(store.seeds(None, [], 1, 1))
+                assert kept.newest.index == corpus.number
+                assert not any(n in kept.newest._rows for n in passages.get(address, ()))
+                found = finish(store.nodes(corpus.passages))
+                passages[address] = found.numbers.tolist()
+                others = np.array([n for a in passages if a != address for n in passages[a]], int)
+                assert not len(finish(store.nodes(others.astype(np.int32))).numbers)
+                assert not set(others.tolist()) & set(kept.newest._rows)
+    newest = kept.newest
+    old = kept.begin(newest.index, newest.version - 1, (), None)
+    assert kept.newest is newest
+    assert not len(old)
+    assert kept.of(newest.index, newest.version + 1) is None
+    assert kept.of(newest.index + 1, newest.version) is None
+
+
+def test_rows_are_kept_within_their_bytes_and_the_least_used_go_first():
+    def row(number):
+        return KeptRow(b"", b"", False, f"{number:9}", "", "{}", (), (), (), bytes(300))
+
+    size = row(1).size
+    assert size > OVERHEAD
+    kept = KeptRows(100 * size).begin(1, 1, (), None)
+    kept.put({number: row(number) for number in range(100)})
+    kept.get([3, 4, 5])
+    kept.put({100: row(100)})
+    assert set(kept.get([0, 1, 2, 3, 4, 5, 100])) == {3, 4, 5, 100}
+    failures = []
+
+    def use(first):
+        for number in range(first, first + 200):
+            kept.put({number: row(number)})
+            if any(found.id != f"{one:9}" for one, found in kept.get(range(first, number)).items()):
+                failures.append(number)
+
+    threads = [threading.Thread(target=use, args=(1000 * n,)) for n in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert kept.bytes <= 100 * size
+    assert kept.bytes == size * len(kept)
+
+
+def test_the_strongest_edges_are_followed_whatever_is_read_at_once(postgres):
+    """A hub has more neighbours of a kind than stand in its row: all of them come when asked for."""
+    random = np.random.default_rng(3)
+    n, hub = 3 * STRONGEST, 0
+    others = np.arange(1, n)
+    ends = [(others, np.full(len(others), hub)), (np.full(60, hub), others[:60])]
+    parts = [
+        clew.graph.Edges.of(kind, tails, heads, 1 - random.random(len(tails)))
+        for kind, (tails, heads) in zip(("cites", "next"), ends, strict=True)
+    ]
+    parts.append(clew.graph.Edges.of("cites", others[:-1], others[1:], 0.5))
+    edges = clew.graph.Edges.join(parts)
+    index = clew.Index.from_graph(clew.Graph.of([f"Page {i}." for i in range(n)], edges=edges))
+    address = postgres.address()
+    index.save(address)
+    both = [(edges.tails, edges.heads), (edges.heads, edges.tails)]
+    with RemoteIndex.open(address, kept_whole=0) as opened:
+        corpus = opened._corpus
+        for per_node in (1, 16, STRONGEST, STRONGEST + 5, 10**6):
+            for without in ((), ("cites",), ("next",)):
+                sums = np.zeros(n)
+                for own, other in both:
+                    for node in (hub, 7):
+                        of_kind = np.array([kind not in without for kind in edges.kinds])
+                        chosen = np.flatnonzero((own == node) & of_kind)
+                        order = np.lexsort((other[chosen], -edges.weights[chosen]))[:per_node]
+                        np.add.at(sums, other[chosen[order]], edges.weights[chosen[order]])
+                with opened._database.reading() as session:
+                    store = PostgresStore(session, corpus.number, corpus.dimension, corpus.count)
+                    found = finish(store.expand(corpus.passages[[hub, 7]], per_node, without))
+                rows = np.searchsorted(corpus.passages, found.numbers)
+                assert rows.tolist() == np.flatnonzero(sums).tolist()
+                assert found.weights == pytest.approx(sums[rows], rel=1e-5)
+
+
+def _exact_walk(graph, reset):
+    """Personalised PageRank by a dense linear system: another way than the program's."""
+    weights = np.zeros((len(graph), len(graph)))
+    edges = graph.edges
+    is_walked = edges.kinds.mask(*WALKED)
+    for tail, head, weight in zip(
+        edges.tails[is_walked], edges.heads[is_walked], edges.weights[is_walked], strict=True
+    ):
+        weights[tail, head] += weight
+        weights[head, tail] += weight
+    steps = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
+    ranks = np.linalg.solve(np.eye(len(graph)) - 0.5 * steps.T, 0.5 * reset)
+    return ranks / ranks.sum()
+
+
+def test_a_part_within_bounds_has_nearly_the_walk_and_the_answers_of_the_whole(postgres):
+    """A third of the graph has at least .8 of a walk over the whole and of the ids of its answers,
+    and what its nodes have in the whole makes the walk over the part a better one.
+    """
+    index, address = saved(postgres, *harbour(900))
+    bounds = Bounds(passages=60, nodes=400)
+    shared, inside, errors, without = [], [], [], []
+    with RemoteIndex.open(address, bounds=bounds, kept_whole=0, embedder=embed) as opened:
+        parts = []
+        real = remote_index.pull
+
+        async def noted(*arguments):
+            parts.append(await real(*arguments))
+            return parts[-1]
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(remote_index, "pull", noted)
+            for number in range(0, 900, 60):
+                question = f"Who commands Ferry {number}?"
+                wanted = index.ask(question, budget=400, min_relevance=0)
+                found = opened.ask(question, budget=400, min_relevance=0)
+                assert found.trace[0].notes["nodes"] < len(index.graph) / 3
+                ids = set(wanted.ids), set(found.ids)
+                shared.append(len(ids[0] & ids[1]) / len(ids[0] | ids[1]))
+                part = parts[-1].graph
+                start = next(
+                    row for row, text in enumerate(index.graph.texts) if text == f"Ferry {number}"
+                )
+                whole = _exact_walk(index.graph, np.eye(len(index.graph))[start])
+                own = np.eye(len(part))[part.row(index.graph.ids[start])]
+                ranks = pagerank(part.part(WalkPart(WALKED)), own, 0.5)
+                rows = [index.graph.row(id) for id in part.ids]
+                among = whole[rows] / whole[rows].sum()
+                errors.append(np.abs(ranks - among).sum())
+                inside.append(whole[rows].sum())
+                alone = pagerank(part.with_edges(part.edges).part(WalkPart(WALKED)), own, 0.5)
+                without.append(np.abs(alone - among).sum())
+    assert np.mean(shared) >= 0.8
+    assert np.mean(inside) >= 0.8
+    assert np.mean(errors) < 0.8 * np.mean(without)
