@@ -1,0 +1,362 @@
+"""An index in memory or in mapped files as a graph store: the numbers of nodes are their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.cosines import cosines
+from clew.algorithms.ranking import top_k
+from clew.graph import (
+    AnyVectors,
+    Facts,
+    Floats,
+    Graph,
+    Mask,
+    Rows,
+    Vectors,
+    expand_ranges,
+    freeze,
+    offsets_of,
+    row_mask,
+    take_vectors,
+)
+from clew.index.contents import IndexContents
+from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
+from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
+from clew.seed._shared import MentionCountsPart
+from clew.seed.bm25 import InvertedIndexPart
+from clew.seed.in_own_words import LinkedWordsPart
+from clew.seed.in_sections import SectionSizesPart
+from clew.seed.languages import LanguagesPart
+
+SOURCES = 4  # passages that a near fact leads to, of all that it was read from
+
+
+@dataclass(frozen=True, eq=False)
+class IndexStore:
+    """One index as a graph store.
+
+    Attributes:
+        index: The index.
+        where: The filter that the index is already the result of, so that it can keep to this one
+            and to no other.
+    """
+
+    index: IndexContents
+    where: Wanted | None = None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        return Capabilities(
+            enforces_where=True,
+            searches_vectors=True,
+            snapshot=True,
+            is_async=False,
+            spreads_masses=True,
+        )
+
+    async def version(self) -> int:
+        """Return 0: an index is immutable."""
+        return 0
+
+    async def seeds(
+        self,
+        vector: Vectors | None,
+        stems: Sequence[bytes],
+        passages: int,
+        facts: int,
+        where: Wanted | None = None,
+    ) -> FoundSeeds:
+        """Return what a question leads to directly; see `GraphStore`."""
+        self._check(where)
+        graph = self.index.graph
+        has_vector = vector is not None and bool(vector.any())
+        near = near_facts = Near(freeze([], np.int32), freeze([], np.int32))
+        if vector is not None and has_vector:
+            rows = graph.rows("passage")
+            best, scores = _nearest(graph.vectors_of("passage"), vector, passages)
+            near = Near(freeze(rows[best], np.int32), freeze([], np.int32), scores)
+            near_facts = _near_facts(graph.facts, vector, facts)
+        words, numbers = graph.part(InvertedIndexPart()), graph.part(_StemNumbersPart())
+        found = {}
+        for key in stems:
+            if key in numbers:
+                texts, counts = words.postings.of_term(numbers[key])
+                found[key] = freeze(words.rows[texts], np.int32), counts
+        return FoundSeeds(0, near, near_facts, found, None)
+
+    async def expand(
+        self,
+        numbers: Rows,
+        per_node: int,
+        without: Sequence[str] = (),
+        where: Wanted | None = None,
+        masses: Floats | None = None,
+    ) -> Expansion:
+        """Return the nodes that edges join with these; see `GraphStore`."""
+        self._check(where)
+        weights_of = None
+        ordered = self.index.graph.part(_OrderedEdgesPart(tuple(without)))
+        if masses is not None:
+            whole = ordered.strengths[numbers]
+            weights_of = np.divide(masses, whole, out=np.zeros(len(whole)), where=whole > 0)
+        ends, weights, cut = ordered.followed(numbers, per_node, weights_of)
+        found, places = np.unique(ends, return_inverse=True)
+        sums = np.bincount(places, weights, len(found)) if len(found) else np.zeros(0)
+        return Expansion(freeze(found, np.int32), freeze(sums, np.float64), cut)
+
+    async def nodes(
+        self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
+    ) -> PulledNodes:
+        """Return nodes with what contains them, and the facts and edges among them."""
+        self._check(where)
+        graph = self.index.graph
+        rows = _with_containers(graph, numbers)
+        part = induced(graph, rows, fact_vectors)
+        strengths = graph.part(_StrengthsByKindPart())
+        return PulledNodes(
+            rows,
+            part,
+            graph.part(MentionCountsPart())[rows].astype(np.int64),
+            graph.part(SectionSizesPart())[rows].astype(np.int64),
+            graph.part(LanguagesPart()).of_rows[rows],
+            linked_words=graph.part(LinkedWordsPart())[rows],
+        ).with_strengths(graph.edges.kinds.names, strengths[rows])
+
+    def _check(self, where: Wanted | None) -> None:
+        if where != self.where:
+            raise ValueError(
+                f"this index is what {self.where!r} allows, and cannot keep to {where!r}"
+            )
+
+
+def figures_of(index: IndexContents, number: int) -> CorpusFigures:
+    """Return what is known of a whole index, as a database keeps it.
+
+    Args:
+        index: The index.
+        number: The place of the shard.
+    """
+    graph = index.graph
+    arrays = corpus_arrays(graph, np.arange(len(graph), dtype=np.int32))
+    passages = arrays["passages"]
+    sampled = passages[sampled_places(len(passages))]
+    sample = take_vectors(graph.vectors, sampled)
+    return CorpusFigures(
+        number=number,
+        version=0,
+        nodes=len(graph),
+        embedder=index.embedder,
+        languages=graph.part(LanguagesPart()).names,
+        passages=freeze(passages, np.int32),
+        lengths=freeze(arrays["lengths"], np.float64),
+        documents=arrays["documents"].astype(np.int64),
+        n_documents=int(arrays["n_documents"][0]),
+        sample=freeze(np.asarray(sample), np.float32),
+        sampled=freeze(sampled, np.int32),
+        dimension=graph.vectors.shape[1],
+        is_of_code=index.is_of_code,
+        has_reports=bool(graph.kinds.mask("report").any()),
+        untrusted=index.config.untrusted,
+        count=graph.count,
+        canonical=graph.canonical,
+        entities=arrays["entities"],
+        entity_keys=arrays["entity_keys"],
+    )
+
+
+def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph:
+    """Return the graph of some nodes, and of the facts and edges whose two ends are among them.
+
+    Args:
+        graph: The graph.
+        rows: int32, the nodes, ascending.
+        fact_vectors: The facts whose vectors stay; None for all. The others have rows of zeros.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben"), ("Ben", "knows", "Carl")])
+        >>> part = induced(graph, np.array([0, 1], np.int32))
+        >>> part.ids, part.facts.texts
+        (('Anna', 'Ben'), ('Anna knows Ben',))
+    """
+    stays = row_mask(rows, len(graph))
+    row_of = _new_rows(stays)
+    facts, edges = graph.facts, graph.edges
+    chosen = np.flatnonzero(stays[facts.subjects] & stays[facts.objects])
+    fact_of = _new_rows(row_mask(chosen, len(facts)))
+    linked = np.flatnonzero(stays[edges.tails] & stays[edges.heads])
+    taken = edges.take(linked)
+    return replace(
+        graph,
+        ids=tuple(graph.ids[row] for row in rows),
+        kinds=graph.kinds.take(rows),
+        texts=tuple(graph.texts[row] for row in rows),
+        vectors=freeze(np.asarray(take_vectors(graph.vectors, rows)), np.float32),
+        tokens=freeze(graph.tokens[rows], np.int32),
+        documents=_renumbered(graph.documents[rows], row_of),
+        parents=_renumbered(graph.parents[rows], row_of),
+        previous=_renumbered(graph.previous[rows], row_of),
+        spans=freeze(graph.spans[rows], np.int32),
+        references=tuple(graph.references[row] for row in rows),
+        read_from=graph.read_from.take(rows).renumbered(row_of),
+        generated=freeze(graph.generated[rows], np.bool_),
+        metadata=tuple(graph.metadata[row] for row in rows),
+        originals=tuple(graph.originals[row] for row in rows),
+        facts=_facts_at(facts, chosen, row_of, fact_vectors),
+        edges=replace(
+            taken,
+            tails=_renumbered(taken.tails, row_of),
+            heads=_renumbered(taken.heads, row_of),
+            facts=_renumbered(taken.facts, fact_of),
+            read_from=taken.read_from.renumbered(row_of),
+        ),
+    )
+
+
+def _facts_at(facts: Facts, chosen: NDArray[np.int64], row_of: Rows, wanted: Rows | None) -> Facts:
+    vectors = np.array(take_vectors(facts.vectors, chosen), np.float32)
+    if wanted is not None:
+        vectors[~np.isin(chosen, wanted)] = 0
+    return Facts(
+        tuple(facts.texts[row] for row in chosen),
+        freeze(vectors, np.float32),
+        _renumbered(facts.subjects[chosen], row_of),
+        _renumbered(facts.objects[chosen], row_of),
+        facts.relations.take(chosen),
+        facts.read_from.take(chosen).renumbered(row_of),
+    )
+
+
+def _new_rows(stays: Mask) -> Rows:
+    rows = np.full(len(stays), -1, np.int32)
+    rows[stays] = np.arange(int(stays.sum()))
+    return rows
+
+
+def _renumbered(rows: Rows, row_of: Rows) -> Rows:
+    if not len(row_of):
+        return freeze(np.full(len(rows), -1), np.int32)
+    return freeze(np.where(rows >= 0, row_of[rows], -1), np.int32)
+
+
+def _with_containers(graph: Graph, numbers: Rows) -> Rows:
+    """Return nodes with their documents and all that contains them, ascending."""
+    found, frontier = np.zeros(len(graph), np.bool_), np.asarray(numbers, np.int64)
+    while len(frontier):
+        found[frontier] = True
+        above = np.concatenate([graph.parents[frontier], graph.documents[frontier]])
+        above = np.unique(above[above >= 0])
+        frontier = above[~found[above]]
+    return freeze(np.flatnonzero(found), np.int32)
+
+
+def _nearest(vectors: AnyVectors, vector: Vectors, k: int) -> tuple[Rows, Floats]:
+    scores = cosines(vectors, vector)
+    best = top_k(scores, k)
+    return freeze(best, np.int32), freeze(scores[best], np.float64)
+
+
+def _near_facts(facts: Facts, vector: Vectors, k: int) -> Near:
+    """Return the nearest facts, the farthest as the last, and the nodes that belong to them."""
+    if not len(facts):
+        return Near(freeze([], np.int32), freeze([], np.int32))
+    scores = cosines(facts.vectors, vector)
+    best = top_k(scores, k)
+    numbers = np.array(list(dict.fromkeys([*best.tolist(), int(scores.argmin())])), np.int64)
+    pairs = np.stack([facts.subjects[numbers], facts.objects[numbers]], axis=1)
+    passages = [facts.read_from[int(fact)][:SOURCES] for fact in best]
+    ends = np.unique(np.concatenate([pairs.ravel(), *passages]))
+    return Near(
+        freeze(numbers, np.int32),
+        freeze(ends, np.int32),
+        freeze(scores[numbers], np.float64),
+        freeze(pairs, np.int32),
+    )
+
+
+@dataclass(frozen=True)
+class _StemNumbersPart:
+    """The part that knows the number of each stem by the key of the stem."""
+
+    def compute(self, graph: Graph) -> Mapping[bytes, int]:
+        return {key_of_stem(stem): n for stem, n in graph.part(InvertedIndexPart()).stems.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _OrderedEdges:
+    """The edges of every node in each direction, the strongest first.
+
+    Attributes:
+        directions: Of each direction, where the edges of each node start, int64 [n + 1], the nodes
+            that they lead to, and their weights.
+        strengths: float64 [n], the sum of the weights of all edges of each node.
+    """
+
+    directions: tuple[tuple[NDArray[np.int64], Rows, Vectors], ...]
+    strengths: Floats
+
+    def followed(
+        self, numbers: Rows, per_node: int, factors: Floats | None
+    ) -> tuple[Rows, Floats, int]:
+        """Return where the strongest edges lead, their weights, and how many nodes had more.
+
+        Args:
+            numbers: The nodes.
+            per_node: How many edges of a node are followed in each direction.
+            factors: float64, what the weights of the edges of each node are multiplied by.
+        """
+        ends, weights, cut = [], [], np.zeros(len(numbers), np.bool_)
+        for starts, targets, values in self.directions:
+            lengths = starts[numbers + 1] - starts[numbers]
+            cut |= lengths > per_node
+            taken = np.minimum(lengths, per_node)
+            slots = expand_ranges(starts[numbers], taken)
+            ends.append(targets[slots])
+            own = values[slots].astype(np.float64)
+            weights.append(own if factors is None else own * np.repeat(factors, taken))
+        return np.concatenate(ends), np.concatenate(weights), int(cut.sum())
+
+
+@dataclass(frozen=True)
+class _OrderedEdgesPart:
+    """The part that puts the edges of a graph in order, but those of some kinds."""
+
+    without: tuple[str, ...]
+
+    def compute(self, graph: Graph) -> _OrderedEdges:
+        edges = graph.edges
+        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*self.without)))
+        ends = ((edges.tails, edges.heads), (edges.heads, edges.tails))
+        strengths = sum(
+            (np.bincount(own, edges.weights, len(graph)) for own, _ in ends),
+            start=np.zeros(len(graph)),
+        )
+        return _OrderedEdges(
+            tuple(_in_order(own, other, edges.weights, len(graph)) for own, other in ends),
+            freeze(strengths, np.float64),
+        )
+
+
+def _in_order(
+    own: Rows, other: Rows, weights: Vectors, n: int
+) -> tuple[NDArray[np.int64], Rows, Vectors]:
+    order = np.lexsort((other, -weights, own))
+    starts = offsets_of(np.bincount(own, minlength=n))
+    return starts, freeze(other[order], np.int32), freeze(weights[order], np.float32)
+
+
+@dataclass(frozen=True)
+class _StrengthsByKindPart:
+    """The part that sums the weights of every node's edges by their kind, float64 [n, kinds]."""
+
+    def compute(self, graph: Graph) -> Floats:
+        edges = graph.edges
+        sums = np.zeros((len(graph), len(edges.kinds.names)))
+        for end in (edges.tails, edges.heads):
+            np.add.at(sums, (end, edges.kinds.codes), edges.weights)
+        return freeze(sums, np.float64)

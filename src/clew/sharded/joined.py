@@ -1,0 +1,339 @@
+"""What is known of several shards, and what was pulled from each, as that of one index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.embedding.embedder import Embedder
+from clew.embedding.static import MAX_WORDS, StaticEmbedding
+from clew.graph import Edges, Facts, Floats, Graph, Labels, Ragged, Rows, freeze, offsets_of
+from clew.relevance import MAX_SAMPLE
+from clew.remote.corpus import CorpusFigures
+from clew.remote.protocol import PulledNodes
+from clew.sharded.numbering import ShardNumbers
+
+
+def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> CorpusFigures:
+    """Return what is known of all shards.
+
+    Args:
+        corpora: What is known of each.
+        numbers: Their numbers.
+
+    Raises:
+        ValueError: The shards differ in what questions are asked with.
+    """
+    first = corpora[0]
+    for i, other in enumerate(corpora[1:], 1):
+        _check_alike(first, other, i)
+    parts = [numbers.of_shard(one.passages, i) for i, one in enumerate(corpora)]
+    documents, n_documents = _documents_of(corpora)
+    return replace(
+        first,
+        version=sum(one.version for one in corpora),
+        nodes=sum(one.nodes for one in corpora),
+        embedder=_join_embedders([one.embedder for one in corpora]),
+        languages=tuple(dict.fromkeys(chain.from_iterable(one.languages for one in corpora))),
+        passages=freeze(np.concatenate(parts), np.int32),
+        lengths=freeze(np.concatenate([one.lengths for one in corpora]), np.float64),
+        documents=documents,
+        n_documents=n_documents,
+        **_sample_of(corpora, numbers),
+        is_of_code=_weighted(corpora, [one.is_of_code for one in corpora]),
+        has_reports=any(one.has_reports for one in corpora),
+        untrusted=any(one.untrusted for one in corpora),
+        entities=freeze([], np.int32),
+        entity_keys=np.zeros(0, np.int64),
+    )
+
+
+def _check_alike(first: CorpusFigures, other: CorpusFigures, place: int) -> None:
+    pairs: tuple[tuple[str, object, object], ...] = (
+        ("the embedder", first.embedder.name, other.embedder.name),
+        ("the width of vectors", first.dimension, other.dimension),
+        ("the tokenizer (count=)", first.count, other.count),
+        ("canonical=", first.canonical, other.canonical),
+    )
+    for what, one, two in pairs:
+        if one != two:
+            raise ValueError(
+                f"shards are asked with one and the same of everything, but {what} of the first is "
+                f"{one!r}, and that of shard {place} is {two!r}: give it to `open`, or build the "
+                "shards alike"
+            )
+
+
+def _documents_of(corpora: Sequence[CorpusFigures]) -> tuple[NDArray[np.int64], int]:
+    """Return the document of every passage, and how many there are; 0 where none is in one."""
+    if not any(one.n_documents for one in corpora):
+        return np.zeros(sum(len(one.passages) for one in corpora), np.int64), 0
+    parts, n = [], 0
+    for one in corpora:
+        alone = not one.n_documents  # each passage of the shard is a document of its own
+        own = np.arange(len(one.passages), dtype=np.int64) if alone else one.documents
+        parts.append(own + n)
+        n += len(own) if alone else one.n_documents
+    return np.concatenate(parts), n
+
+
+def _sample_of(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> dict[str, Any]:
+    """Return the sample of all passages: of each shard as much as it has of them."""
+    total = sum(len(one.passages) for one in corpora)
+    parts, sampled = [], []
+    for i, one in enumerate(corpora):
+        wanted = len(one.sample)
+        if total > MAX_SAMPLE:
+            wanted = min(wanted, round(MAX_SAMPLE * len(one.passages) / total))
+        places = np.linspace(0, len(one.sample) - 1, wanted).round().astype(np.int64)
+        parts.append(one.sample[places])
+        sampled.append(numbers.of_shard(one.sampled[places], i))
+    return {
+        "sample": freeze(np.concatenate(parts), np.float32),
+        "sampled": freeze(np.concatenate(sampled), np.int32),
+    }
+
+
+def _weighted(corpora: Sequence[CorpusFigures], values: Sequence[bool]) -> bool:
+    """Return whether what is true of a shard is true of most passages."""
+    sizes = [len(one.passages) for one in corpora]
+    return 2 * sum(n for n, value in zip(sizes, values, strict=True) if value) > sum(sizes)
+
+
+def _join_embedders(embedders: Sequence[Embedder]) -> Embedder:
+    """Return what embeds a question for all shards.
+
+    The embedded default is weighted by the counts of all shards.
+    """
+    fitted = [one.fitted for one in embedders]
+    if not all(isinstance(one, StaticEmbedding) for one in fitted):
+        return embedders[0]
+    return Embedder.of(_join_static([one for one in fitted if isinstance(one, StaticEmbedding)]))
+
+
+def _join_static(parts: Sequence[StaticEmbedding]) -> StaticEmbedding:
+    counts: dict[str, int] = {}
+    for part in parts:
+        for word, count in zip(part.vocabulary, part.word_counts.tolist(), strict=True):
+            counts[word] = counts.get(word, 0) + count
+    words = tuple(sorted(counts, key=lambda word: (-counts[word], word))[:MAX_WORDS])
+    n = sum(part.n_texts for part in parts)
+    weights = [part.n_texts / n if n else 0.0 for part in parts]
+    mean = sum(
+        (
+            weight * part.mean.astype(np.float64)
+            for weight, part in zip(weights, parts, strict=True)
+        ),
+        start=np.zeros(len(parts[0].mean)),
+    )
+    return StaticEmbedding(
+        n,
+        words,
+        freeze([counts[word] for word in words], np.int32),
+        freeze(sum(part.piece_counts.astype(np.int64) for part in parts), np.int32),
+        freeze(mean, np.float32),
+    )
+
+
+def join_pulled(
+    parts: Sequence[PulledNodes],
+    numbers: ShardNumbers,
+    corpora: Sequence[CorpusFigures],
+    languages: Sequence[str],
+) -> PulledNodes:
+    """Return what was pulled from all shards as what one index would give.
+
+    An entity, or a fact, that several shards have comes once, read from the passages of all.
+
+    Args:
+        parts: What was pulled from each shard.
+        numbers: The numbers of the shards.
+        corpora: What is known of each shard.
+        languages: Those of all shards.
+
+    Raises:
+        ValueError: Two shards have a passage or a document of one id.
+    """
+    own = [numbers.of_shard(part.numbers, i) for i, part in enumerate(parts)]
+    found, first, place = np.unique(np.concatenate(own), return_index=True, return_inverse=True)
+    starts = offsets_of([len(part.numbers) for part in parts])
+    rows = [
+        freeze(place[a:b], np.int32) for a, b in pairwise(starts)
+    ]  # of each part, the row that each of its nodes has in the whole
+    graphs = [part.graph for part in parts]
+    facts, fact_rows = _join_facts(graphs, rows)
+    graph = _join_nodes(graphs, rows, first, len(found))
+    graph = replace(graph, facts=facts, edges=_join_edges(graphs, rows, fact_rows))
+    kinds = tuple(sorted({kind for part in parts for kind in part.kinds}))
+    joined = PulledNodes(
+        freeze(found, np.int32),
+        graph,
+        _summed([part.mentions for part in parts], rows, len(found)),
+        np.concatenate([part.contents for part in parts])[first],
+        _languages_of(parts, corpora, languages)[first],
+    )
+    words = [part.linked_words for part in parts if part.linked_words is not None]
+    if len(words) == len(parts):
+        joined = replace(joined, linked_words=np.concatenate(words)[first])
+    if all(part.strengths is not None for part in parts):
+        joined = joined.with_strengths(kinds, _strengths_of(parts, rows, kinds, len(found)))
+    return joined
+
+
+def _summed(values: Sequence[NDArray[np.int64]], rows: Sequence[Rows], n: int) -> NDArray[np.int64]:
+    sums = np.bincount(np.concatenate(rows), np.concatenate(values), n)
+    return sums.astype(np.int64)
+
+
+def _strengths_of(
+    parts: Sequence[PulledNodes], rows: Sequence[Rows], kinds: tuple[str, ...], n: int
+) -> Floats:
+    sums = np.zeros((n, len(kinds)))
+    for part, own in zip(parts, rows, strict=True):
+        for column, kind in enumerate(part.kinds):
+            assert part.strengths is not None, "only where all say"
+            np.add.at(sums[:, kinds.index(kind)], own, part.strengths[:, column])
+    return sums
+
+
+def _languages_of(
+    parts: Sequence[PulledNodes], corpora: Sequence[CorpusFigures], languages: Sequence[str]
+) -> NDArray[np.int8]:
+    place = {name: i for i, name in enumerate(languages)}
+    columns = []
+    for part, corpus in zip(parts, corpora, strict=True):
+        codes = np.array([place[name] for name in corpus.languages] or [0], np.int8)
+        columns.append(codes[part.languages])
+    return np.concatenate(columns)
+
+
+def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: int) -> Graph:  # noqa: ANN401 - places
+    """Return the nodes of all parts without facts and edges; what comes twice as it first is."""
+
+    def values(column: str) -> list[Any]:
+        whole = list(chain.from_iterable(getattr(graph, column) for graph in graphs))
+        return [whole[i] for i in first]
+
+    def joined_rows(column: str) -> Rows:
+        parts = [
+            _renumbered(getattr(graph, column), own)
+            for graph, own in zip(graphs, rows, strict=True)
+        ]
+        return freeze(np.concatenate(parts)[first], np.int32)
+
+    def array(column: str, dtype: type[np.generic]) -> Any:  # noqa: ANN401 - an array of it
+        return freeze(np.concatenate([getattr(graph, column) for graph in graphs])[first], dtype)
+
+    ids = values("ids")
+    if len(set(ids)) < len(ids):
+        counted = sorted(ids)
+        twice = next(one for one, other in pairwise(counted) if one == other)
+        raise ValueError(
+            f"two shards have a node of the id {twice!r}: each document belongs to one shard; "
+            "delete it from the others"
+        )
+    return Graph(
+        ids=tuple(ids),
+        kinds=Labels.join([graph.kinds for graph in graphs]).take(first),
+        texts=tuple(values("texts")),
+        vectors=_vectors_of([np.asarray(graph.vectors) for graph in graphs], rows, n),
+        tokens=array("tokens", np.int32),
+        documents=joined_rows("documents"),
+        parents=joined_rows("parents"),
+        previous=joined_rows("previous"),
+        spans=array("spans", np.int32),
+        references=tuple(values("references")),
+        read_from=_join_lists([graph.read_from for graph in graphs], rows, rows, n),
+        generated=array("generated", np.bool_),
+        metadata=tuple(values("metadata")),
+        originals=tuple(values("originals")),
+        count=graphs[0].count,
+        canonical=graphs[0].canonical,
+    )
+
+
+def _vectors_of(parts: Sequence[Any], rows: Sequence[Rows], n: int) -> Any:  # noqa: ANN401 - rows
+    """Return a vector for each row: of those that come for it, the first that is not 0."""
+    vectors = np.zeros((n, max((part.shape[1] for part in parts), default=0)), np.float32)
+    for part, own in zip(reversed(parts), reversed(rows), strict=True):
+        there = part.any(axis=1)
+        vectors[own[there]] = part[there]
+    return freeze(vectors, np.float32)
+
+
+def _join_lists(
+    parts: Sequence[Ragged], owners: Sequence[Rows], rows: Sequence[Rows], n: int
+) -> Ragged:
+    """Return the lists of all parts, those of one owner one after the other."""
+    owner = np.concatenate([own[part.owners] for part, own in zip(parts, owners, strict=True)])
+    value = np.concatenate(
+        [_renumbered(part.values, to) for part, to in zip(parts, rows, strict=True)]
+    )
+    order = np.lexsort((np.arange(len(owner)), owner))
+    return Ragged(
+        freeze(offsets_of(np.bincount(owner, minlength=n)), np.int64),
+        freeze(value[order], np.int32),
+    )
+
+
+def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, list[Rows]]:
+    """Return the facts of all parts, each once, and of each part the row of each of its facts."""
+    number_of: dict[tuple[int, str, int], int] = {}
+    fact_rows, firsts = [], list[tuple[int, int]]()
+    for place, (graph, own) in enumerate(zip(graphs, rows, strict=True)):
+        facts, found = graph.facts, []
+        for i in range(len(facts)):
+            subject, object_ = int(own[facts.subjects[i]]), int(own[facts.objects[i]])
+            key = subject, facts.relations[i], object_
+            if key not in number_of:
+                number_of[key] = len(number_of)
+                firsts.append((place, i))
+            found.append(number_of[key])
+        fact_rows.append(freeze(found, np.int32))
+    n, keys = len(number_of), list(number_of)
+    whole = Facts(
+        tuple(graphs[place].facts.texts[i] for place, i in firsts),
+        _vectors_of([np.asarray(graph.facts.vectors) for graph in graphs], fact_rows, n),
+        freeze([subject for subject, _, _ in keys], np.int32),
+        freeze([object_ for _, _, object_ in keys], np.int32),
+        Labels.of([relation for _, relation, _ in keys]),
+        _join_lists([graph.facts.read_from for graph in graphs], fact_rows, rows, n),
+    )
+    return whole, fact_rows
+
+
+def _join_edges(graphs: Sequence[Graph], rows: Sequence[Rows], fact_rows: Sequence[Rows]) -> Edges:
+    """Return the edges of all parts.
+
+    An edge between two entities that no passage states is the same in every shard that has both.
+    """
+    parts = [
+        replace(
+            graph.edges,
+            tails=_renumbered(graph.edges.tails, own),
+            heads=_renumbered(graph.edges.heads, own),
+            facts=_renumbered(graph.edges.facts, of_fact),
+            read_from=graph.edges.read_from.renumbered(own),
+        )
+        for graph, own, of_fact in zip(graphs, rows, fact_rows, strict=True)
+    ]
+    edges = Edges.join(parts)
+    alone = np.flatnonzero((edges.facts < 0) & (edges.read_from.lengths == 0))
+    keys = np.stack([edges.tails[alone], edges.heads[alone], edges.kinds.codes[alone]], axis=1)
+    order = np.lexsort((-edges.weights[alone], *keys.T[::-1]))
+    same = np.zeros(len(order), np.bool_)
+    same[1:] = (keys[order][1:] == keys[order][:-1]).all(axis=1)
+    stays = np.ones(len(edges), np.bool_)
+    stays[alone[order[same]]] = False
+    return edges if stays.all() else edges.take(np.flatnonzero(stays))
+
+
+def _renumbered(rows: Rows, row_of: Rows) -> Rows:
+    if not len(row_of):
+        return freeze(np.full(len(rows), -1), np.int32)
+    return freeze(np.where(rows >= 0, row_of[rows], -1), np.int32)

@@ -1,0 +1,72 @@
+"""Shards that are built by several processes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+import clew
+from clew.sharded import ShardedIndex, build_shards
+
+DOCUMENTS = [
+    clew.Document(f"d{i}", f"Ferry {i} sails to island {i % 7} with captain {i % 5}.")
+    for i in range(60)
+]
+FACTS = {f"d{i}": [(f"Ferry {i}", "sails to", f"Island {i % 7}")] for i in range(60)}
+
+
+def holds(folder):
+    return {one.id: one.text for one in clew.Index.load(folder).documents}
+
+
+def generations(folder):
+    return sorted(path.name for path in folder.glob("MANIFEST*"))
+
+
+def test_processes_build_the_shards_that_one_builds(tmp_path):
+    alone, apart = ([tmp_path / name / str(i) for i in range(3)] for name in ("alone", "apart"))
+    sizes = build_shards(DOCUMENTS, alone, facts=FACTS)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert build_shards(DOCUMENTS, apart, facts=FACTS, executor=executor) == sizes
+    assert sum(sizes) == 60
+    for one, other in zip(alone, apart, strict=True):
+        ours, theirs = clew.Index.load(one).graph, clew.Index.load(other).graph
+        assert ours.ids == theirs.ids
+        assert (ours.vectors == theirs.vectors).all()
+        assert (ours.edges.weights == theirs.edges.weights).all()
+    with ShardedIndex.open(apart) as index:
+        found = index.ask("Which ferry sails to island 3?", recipe="bm25", limit=3, min_relevance=0)
+        assert len(found) == 3
+
+
+def test_the_same_call_goes_on_after_a_failure_and_brings_what_has_changed(tmp_path):
+    targets = [tmp_path / "one", tmp_path / "two"]
+    targets[1].write_text("no folder", encoding="utf-8")
+    shard_of = {one.id: int(one.id[1:]) % 2 for one in DOCUMENTS}
+    with (
+        ThreadPoolExecutor(2) as executor,
+        pytest.raises(RuntimeError, match="two' was not built") as caught,
+    ):
+        build_shards(DOCUMENTS, targets, shard_of=shard_of, executor=executor)
+    assert caught.value.__cause__ is not None
+    before = generations(targets[0])
+    targets[1].unlink()
+    build_shards(DOCUMENTS, targets, shard_of=shard_of)
+    assert generations(targets[0]) == before, "a shard that is as it should be is not written again"
+    assert holds(targets[0]).keys() | holds(targets[1]).keys() == {one.id for one in DOCUMENTS}
+
+    changed = [clew.Document("d0", "Ferry 0 was sold."), *DOCUMENTS[1:58]]
+    build_shards(changed, targets, shard_of=shard_of)
+    together = {**holds(targets[0]), **holds(targets[1])}
+    assert together == {one.id: one.text for one in changed}
+
+
+def test_what_cannot_be_divided_is_said(tmp_path):
+    with pytest.raises(ValueError, match="none came"):
+        build_shards(DOCUMENTS, [])
+    with pytest.raises(ValueError, match="shard 1 has no document"):
+        build_shards(DOCUMENTS[:1], [tmp_path / "a", tmp_path / "b"], shard_of={"d0": 0})
+    with pytest.raises(ValueError, match="go to 6 shards, and there are 1 targets"):
+        build_shards(DOCUMENTS[:1], [tmp_path / "a"], shard_of={"d0": 5})

@@ -1,0 +1,166 @@
+"""Several indexes that are asked as one: the answers of a single index over all documents."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+import clew
+from clew import link, recipes
+from clew.remote import Bounds
+from clew.sharded import ShardedIndex
+
+ROOT = Path(__file__).parents[2]
+PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
+PAGES += [ROOT / "src" / "clew" / f"{name}.py" for name in ("deadline", "types", "relevance")]
+NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
+QUESTIONS = (
+    "How are the ferries built?",
+    "Who calls the function that reads a file?",
+    "What happens when a deadline passes before there is an answer?",
+)
+
+
+def trigram_vectors(texts):
+    """Vectors that depend on nothing but the text."""
+    rows = np.zeros((len(texts), 64), np.float32)
+    for row, text in zip(rows, texts, strict=True):
+        padded = f"  {text.lower()} "
+        for i in range(len(padded) - 2):
+            row[crc32(padded[i : i + 3].encode()) % 64] += 1
+    return rows + 0.01
+
+
+def neighbouring_names(text):
+    """Facts that depend on nothing but the passage: names that follow one another in it."""
+    names = dict.fromkeys(re.findall(r"\b[A-Z][a-z]{3,}\b", text))
+    return [(one, "stands before", other) for one, other in pairwise(names)]
+
+
+LOCAL_LINKS = (link.Contains(), link.Next(), link.Mentions(), link.Fact())
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return clew.Index.from_documents(PAGES).documents
+
+
+def build(documents):
+    return clew.Index.from_documents(
+        documents,
+        embedder=trigram_vectors,
+        extractor=neighbouring_names,
+        splitter=clew.Splitter(128),
+        links=LOCAL_LINKS,
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(documents):
+    return build(documents)
+
+
+@pytest.fixture(scope="module")
+def parts(documents):
+    third = len(documents) // 3
+    return [build(documents[i * third : (i + 1) * third if i < 2 else None]) for i in range(3)]
+
+
+@pytest.fixture(scope="module")
+def sharded(parts):
+    with ShardedIndex.open(parts, bounds=NO_BOUNDS) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("recipe", recipes.names())
+def test_every_recipe_answers_over_shards_as_over_one_index(whole, sharded, recipe):
+    for question in QUESTIONS:
+        wanted, found = (one.ask(question, recipe=recipe, budget=1000) for one in (whole, sharded))
+        assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
+        assert found.ids == wanted.ids
+        assert found.text == wanted.text
+
+
+def test_a_filter_over_shards_is_the_filter_over_one_index(documents, whole, parts):
+    def is_allowed(metadata):
+        return metadata["file_name"] != "deadline.py"
+
+    with ShardedIndex.open(parts, bounds=NO_BOUNDS) as opened:
+        for recipe in ("bm25", "hipporag", "budgeted"):
+            wanted = whole.ask(QUESTIONS[2], recipe=recipe, where=is_allowed)
+            found = opened.ask(QUESTIONS[2], recipe=recipe, where=is_allowed)
+            assert wanted.ids, "something that is allowed answers"
+            assert found.ids == wanted.ids
+            assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
+
+
+async def test_shards_are_asked_from_an_event_loop_and_know_where_a_passage_stands(whole, sharded):
+    found, wanted = await sharded.aask(QUESTIONS[2]), whole.ask(QUESTIONS[2])
+    assert [(one.id, one.location) for one in found] == [(one.id, one.location) for one in wanted]
+
+
+def test_bounds_hold_for_all_shards_together_and_the_trace_says_what_they_cut(parts):
+    with ShardedIndex.open(parts, bounds=Bounds(5, 3, 2, 60)) as opened:
+        found = opened.ask(QUESTIONS[2])
+    notes = found.trace[0].notes
+    assert notes["shards"] == 3
+    assert notes["nodes"] < 60 + 60  # and what contains them
+    assert notes["nodes with edges that were cut"] > 0
+
+
+def test_an_entity_of_two_shards_joins_what_they_say(tmp_path):
+    facts = {"a": [("Anna", "married", "Ben")], "b": [("Ben", "lives on", "Corfu")]}
+    folders = []
+    for id, triples in facts.items():
+        text = ". ".join(" ".join(triple) for triple in triples)
+        clew.Index.from_documents([clew.Document(id, text)], facts={id: triples}).save(
+            tmp_path / id
+        )
+        folders.append(tmp_path / id)
+    with ShardedIndex.open(folders) as opened:
+        found = opened.ask("Where does Anna's husband live?", recipe="agrag")
+    assert {"a", "b"} <= set(found.ids)
+    assert not found.missing
+
+
+def test_what_shards_cannot_share_is_said(parts, tmp_path):
+    same = clew.Index.from_documents([clew.Document("x", "One text.")], embedder=trigram_vectors)
+    with pytest.raises(ValueError, match="at least one shard"):
+        ShardedIndex.open([])
+    with pytest.raises(ValueError, match="two shards have a node of the id 'x'"):
+        ShardedIndex.open([same, same]).ask("Which text?", min_relevance=0)
+    other = clew.Index.from_documents([clew.Document("y", "Another text.")])
+    with pytest.raises(ValueError, match="the embedder of the first"):
+        ShardedIndex.open([same, other])
+    with pytest.raises(FileNotFoundError):
+        ShardedIndex.open([tmp_path / "nothing"])
+
+
+def test_the_embedded_default_is_weighted_by_the_words_of_all_shards(documents):
+    whole = clew.Index.from_documents(documents, extractor=clew.NamesAndSymbols())
+    third = len(documents) // 3
+    parts = [
+        clew.Index.from_documents(
+            documents[i * third : (i + 1) * third if i < 2 else None],
+            extractor=clew.NamesAndSymbols(),
+        )
+        for i in range(3)
+    ]
+    with ShardedIndex.open(parts, bounds=NO_BOUNDS) as opened:
+        joined, wanted = opened.embedder.fitted, whole.embedder.fitted
+        assert joined.n_texts == wanted.n_texts
+        assert (joined.piece_counts == wanted.piece_counts).all()
+        assert dict(zip(joined.vocabulary, joined.word_counts, strict=True)) == dict(
+            zip(wanted.vocabulary, wanted.word_counts, strict=True)
+        )
+        for recipe in ("bm25", "fused", "hipporag"):
+            for question in QUESTIONS:
+                found, one = (
+                    index.ask(question, recipe=recipe, min_relevance=0) for index in (opened, whole)
+                )
+                assert found.ids[0] == one.ids[0]
