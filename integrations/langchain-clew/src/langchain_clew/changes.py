@@ -26,7 +26,7 @@ from clew.adapters import (
     renew_after_fork,
     text_id,
 )
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 from langchain_clew.chain_page import ChainPage
 from langchain_clew.fields import AS_IT_COMES
 from langchain_clew.shortlist import Shortlist
@@ -62,13 +62,13 @@ class NoDocuments:
         return self.ask(question, options=options)
 
 
-def askable(index: object) -> clew.Index | RemoteIndex | Shortlist | NoDocuments:
+def askable(index: object) -> clew.Index | PulledIndex | Shortlist | NoDocuments:
     """Return what a retriever can ask.
 
     Raises:
         TypeError: It is something else.
     """
-    if isinstance(index, (clew.Index, RemoteIndex, Shortlist, NoDocuments)):
+    if isinstance(index, (clew.Index, PulledIndex, Shortlist, NoDocuments)):
         return index
     raise TypeError(
         f"a retriever asks a clew.Index or a RemoteIndex, not a {type(index).__name__}; "
@@ -124,7 +124,7 @@ class ChangingRetriever(DocumentIndex):
     """
 
     index: Annotated[
-        clew.Index | RemoteIndex | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)
+        clew.Index | PulledIndex | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)
     ]
 
     _changes: ChangeLock = PrivateAttr(default_factory=ChangeLock)
@@ -256,22 +256,22 @@ class ChangingRetriever(DocumentIndex):
 
 
 def _with_documents(
-    index: clew.Index | RemoteIndex | NoDocuments,
+    index: clew.Index | PulledIndex | NoDocuments,
     documents: list[Document],
     facts: FactsByDocument | None,
-) -> clew.Index | RemoteIndex:
+) -> clew.Index | PulledIndex:
     if isinstance(index, NoDocuments):
         return clew.Index.from_documents(documents, facts=facts, config=index.config)
-    if isinstance(index, RemoteIndex):
+    if isinstance(index, PulledIndex):
         index.upsert(documents, facts=facts)
         return index
     return index.upsert(documents, facts=facts)
 
 
 def _without_documents(
-    index: clew.Index | RemoteIndex, ids: list[str]
-) -> clew.Index | RemoteIndex | NoDocuments:
-    if isinstance(index, RemoteIndex):
+    index: clew.Index | PulledIndex, ids: list[str]
+) -> clew.Index | PulledIndex | NoDocuments:
+    if isinstance(index, PulledIndex):
         index.delete(ids)
         return index
     is_all = len(set(ids)) == len(index.documents)

@@ -30,7 +30,7 @@ from clew.adapters import (
     as_list,
     facts_by_document,
 )
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.changes import ChangingRetriever, NoDocuments
 from langchain_clew.documents import documents_of
@@ -79,12 +79,12 @@ class IndexingKeywords(StoreKeywords, total=False):
     search_kwargs: Mapping[str, object] | None
 
 
-def _asking_again(index: clew.Index | RemoteIndex, question: str) -> Ask:
+def _asking_again(index: clew.Index | PulledIndex, question: str) -> Ask:
     """Return what asks a question once more, with other options: it is embedded once for all.
 
     In a database the embedded default may be another by then, so the vector is made anew.
     """
-    if isinstance(index, RemoteIndex) and index.fitted:
+    if isinstance(index, PulledIndex) and index.fitted:
         return lambda options: index.ask(question, options=options)
     embed = cache(index.embed_question)
     return lambda options: index.ask(question, vector=embed(question), options=options)
@@ -129,7 +129,7 @@ class ClewRetriever(ChangingRetriever):
     `stream`, `context` and `acontext`, for that question alone.
 
     Attributes:
-        index: What is asked; a `RemoteIndex` is one in a database.
+        index: What is asked; a `RemoteIndex` is one in a database, a `ShardedIndex` several as one.
         recipe: A name of `clew.recipes.names()`, or a method of your own.
         budget: Tokens of the whole context at most, by the index's counter. None sets no ceiling.
         k: The exact number of documents, as long as there are so many. None leaves it to the recipe
@@ -319,7 +319,7 @@ class ClewRetriever(ChangingRetriever):
         """
         asked = self._with(overrides)
         index, options, page = asked.index, asked._options(), asked._page()
-        if not isinstance(index, (clew.Index, RemoteIndex)):
+        if not isinstance(index, (clew.Index, PulledIndex)):
             context: clew.Context = index.ask(question, options=options, page=page)
             return context
         first = index.ask(question, options=options)
@@ -329,7 +329,7 @@ class ClewRetriever(ChangingRetriever):
         """Return what `context` returns without blocking the event loop."""
         asked = self._with(overrides)
         index, options, page = asked.index, asked._options(), asked._page()
-        if not isinstance(index, (clew.Index, RemoteIndex)):
+        if not isinstance(index, (clew.Index, PulledIndex)):
             context: clew.Context = await index.aask(question, options=options, page=page)
             return context
         first = await index.aask(question, options=options)

@@ -29,7 +29,7 @@ from clew.adapters import (
     check_recipe,
     without_relationships,
 )
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 
 NAMES = OptionNames(
     {
@@ -159,7 +159,7 @@ class AskingRetriever:
         options = NAMES.query_options(self._options(), where=where_of(self.filters))
         return self._answer(index, bundle, options, question_vector(index, bundle), own_nodes)
 
-    def _ask_remote(self, index: RemoteIndex, bundle: QueryBundle) -> clew.Context:
+    def _ask_remote(self, index: PulledIndex, bundle: QueryBundle) -> clew.Context:
         """Return the context of an index in a database, which has no nodes of the caller's."""
         options = NAMES.query_options(self._options(), where=where_of(self.filters))
         vector = question_vector(index, bundle)

@@ -51,7 +51,7 @@ from clew.adapters import (
     facts_by_document,
 )
 from clew.read import Split, Triple
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
@@ -81,7 +81,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def __init__(
         self,
-        index: clew.Index | RemoteIndex | Candidates,
+        index: clew.Index | PulledIndex | Candidates,
         recipe: str | Method = clew.recipes.DEFAULT,
         budget: int | None = 2000,
         *,
@@ -94,7 +94,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Make a retriever over an index that exists already.
 
         Args:
-            index: What is asked; a `RemoteIndex` is one in a database.
+            index: What is asked; a `RemoteIndex` is one in a database, a `ShardedIndex` several.
             recipe: As in `AskingRetriever`.
             budget: As in `AskingRetriever`.
             callback_manager: As in LlamaIndex.
@@ -104,7 +104,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: The other attributes of `AskingRetriever`.
         """
         super().__init__(callback_manager, object_map, objects, verbose)
-        if not isinstance(index, (clew.Index, RemoteIndex, Candidates)):
+        if not isinstance(index, (clew.Index, PulledIndex, Candidates)):
             raise TypeError(
                 f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
                 "documents, nodes or an index of LlamaIndex's there are "
@@ -115,7 +115,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @property
-    def index(self) -> clew.Index | RemoteIndex | Candidates | None:
+    def index(self) -> clew.Index | PulledIndex | Candidates | None:
         """What is asked; None where every document was deleted."""
         return self._living.now().index
 
@@ -418,7 +418,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def _answer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
         if isinstance(held.index, clew.Index):
             return self._ask(held.index, bundle, held.own_nodes)
-        if isinstance(held.index, RemoteIndex):
+        if isinstance(held.index, PulledIndex):
             return self._ask_remote(held.index, bundle)
         found = None if held.index is None else held.index.find(bundle, self.filters)
         return self._narrowed(held, bundle, found)
@@ -426,7 +426,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     async def _aanswer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
         if isinstance(held.index, clew.Index):
             return await self._aask(held.index, bundle, held.own_nodes)
-        if isinstance(held.index, RemoteIndex):
+        if isinstance(held.index, PulledIndex):
             return await asyncio.to_thread(self._ask_remote, held.index, bundle)
         found = None if held.index is None else await held.index.afind(bundle, self.filters)
         return await asyncio.to_thread(self._narrowed, held, bundle, found)

@@ -21,7 +21,7 @@ from llama_index.retrievers.clew.candidates import (
 
 import clew
 from clew.adapters import IndexConfig, renew_after_fork
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Held:
         own_nodes: The caller's nodes by id, where a loaded index has none.
     """
 
-    index: clew.Index | RemoteIndex | Candidates | None
+    index: clew.Index | PulledIndex | Candidates | None
     own_nodes: Mapping[str, BaseNode] = field(default_factory=dict)
 
 
@@ -128,10 +128,11 @@ class Living:
                 "this retriever answers from an index of LlamaIndex's: insert and delete there, "
                 "and the next question sees it"
             )
-        if isinstance(index, RemoteIndex):
+        if isinstance(index, PulledIndex):
             raise TypeError(
-                "this retriever answers from an index in a database: upsert and delete there "
-                "(RemoteIndex.upsert, RemoteIndex.delete), and the next question sees it"
+                "this retriever answers from an index in a database, or from shards: upsert and "
+                "delete there (RemoteIndex.upsert, RemoteIndex.delete, or each shard by itself), "
+                "and the next question sees it"
             )
         return () if index is None else index.documents
 

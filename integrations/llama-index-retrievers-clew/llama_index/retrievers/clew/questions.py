@@ -9,7 +9,7 @@ from llama_index.core.schema import QueryBundle
 from numpy.typing import ArrayLike
 
 import clew
-from clew.remote import RemoteIndex
+from clew.remote import PulledIndex
 
 
 def bundle_of(query: str | QueryBundle) -> QueryBundle:
@@ -59,7 +59,7 @@ async def abundle_vector(embedder: clew.Embedder, bundle: QueryBundle) -> ArrayL
     return _mean([await embed(text) for text in texts])
 
 
-def question_vector(index: clew.Index | RemoteIndex, bundle: QueryBundle) -> ArrayLike | None:
+def question_vector(index: clew.Index | PulledIndex, bundle: QueryBundle) -> ArrayLike | None:
     """Return the question's vector for an index; None where its embedder is a fitted one."""
     if index.fitted:
         return None

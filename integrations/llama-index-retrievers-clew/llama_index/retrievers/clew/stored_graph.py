@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -91,7 +91,13 @@ def index_of(
             alone.
         show_progress: Whether to show bars on stderr.
     """
-    stored = read_store(graph_store(store))
+    return index_of_contents(read_store(graph_store(store)), config, show_progress)
+
+
+def index_of_contents(
+    stored: StoreContents, config: IndexConfig, show_progress: bool = False
+) -> clew.Index | None:
+    """Return the index of what was read from a store; see `index_of`."""
     nodes = stored.nodes
     if not nodes:
         return None
@@ -129,19 +135,29 @@ def read_store(store: PropertyGraphStore) -> StoreContents:
     one another, and are no facts.
     """
     labelled = {node.id: node for node in store.get()}
+    return contents_of(labelled, sorted(_triplets(store, labelled), key=key_of))
+
+
+def contents_of(labelled: Mapping[str, LabelledNode], triplets: Iterable[Triplet]) -> StoreContents:
+    """Return what nodes and triplets of a store hold; see `read_store`.
+
+    Args:
+        labelled: The nodes by id.
+        triplets: The triplets, each once and in an order of their own.
+    """
     chunks = {
-        id: _node_of_chunk(node)
+        id: node_of_chunk(node)
         for id, node in labelled.items()
         if isinstance(node, ChunkNode) and node.text.strip()
     }
     facts: dict[str, list[Triple]] = {}
     without_chunk: dict[str, list[Triple]] = {}
-    for triplet in sorted(_triplets(store, labelled), key=_key):
+    for triplet in triplets:
         subject, relation, object = triplet
-        if isinstance(subject, ChunkNode) or isinstance(object, ChunkNode):
+        if is_of_chunks(triplet):
             continue
         fact = _name(subject), relation_words(relation.label), _name(object)
-        source = _source_of(triplet)
+        source = source_of(triplet)
         if source is None or not chunks:
             without_chunk.setdefault(_name(subject), []).append(fact)
         elif source in chunks:
@@ -157,14 +173,19 @@ def read_store(store: PropertyGraphStore) -> StoreContents:
     return StoreContents(sorted(chunks.values(), key=_place), facts, vectors)
 
 
-def _source_of(triplet: Triplet) -> object:
+def is_of_chunks(triplet: Triplet) -> bool:
+    """Return whether a triplet says how chunks follow one another, or what they mention."""
+    return isinstance(triplet[0], ChunkNode) or isinstance(triplet[2], ChunkNode)
+
+
+def source_of(triplet: Triplet) -> object:
     """Return the id of the chunk that a triplet names; None where it names none."""
     subject, relation, object = triplet
     sources = (part.properties.get(TRIPLET_SOURCE_KEY) for part in (relation, subject, object))
     return next((source for source in sources if source is not None), None)
 
 
-def _node_of_chunk(chunk: ChunkNode) -> BaseNode:
+def node_of_chunk(chunk: ChunkNode) -> BaseNode:
     """Return the node that a chunk was made of, with its embedding.
 
     A chunk without an id of its own is named by its text.
@@ -202,12 +223,13 @@ def _triplets(store: PropertyGraphStore, labelled: Mapping[str, LabelledNode]) -
     entities = sorted(id for id, node in labelled.items() if not isinstance(node, ChunkNode))
     for start in range(0, len(entities), BATCH):
         for triplet in store.get_triplets(ids=entities[start : start + BATCH]):
-            if _key(triplet) not in seen:
-                seen.add(_key(triplet))
+            if key_of(triplet) not in seen:
+                seen.add(key_of(triplet))
                 yield triplet
 
 
-def _key(triplet: Triplet) -> tuple[str, str, str]:
+def key_of(triplet: Triplet) -> tuple[str, str, str]:
+    """Return what a triplet is known by, and ordered by."""
     return triplet[0].id, triplet[1].label, triplet[2].id
 
 
