@@ -1,7 +1,8 @@
 """Every method as a named recipe.
 
 A recipe is one entry of `RECIPES`: a method, what it does in a sentence, where that comes from and
-when to choose it. To add one is to add an entry; everything else finds it here.
+when to choose it. To add one is to add an entry; everything else finds it here. The methods of the
+entries below are made, and their stages loaded, when they are first asked for.
 
 The first recipes are tuned on public benchmarks. Those that end in `_paper` are the published
 methods with their papers' own values, as far as a graph without a language model can have them;
@@ -29,11 +30,13 @@ not be joined cost about a hundredth of recall in such small contexts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from clew import methods, order, seed, select, spread
-from clew.algorithms.nearest.hnsw import HNSW
+from clew.algorithms import nearest
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.types import Method
@@ -57,6 +60,37 @@ class Recipe:
     summary: str
     source: str = ""
     when: str = ""
+
+    @classmethod
+    def made_by(
+        cls, make: Callable[[], Method], summary: str, source: str = "", when: str = ""
+    ) -> Recipe:
+        """Return a recipe whose method is made when it is first asked for.
+
+        Args:
+            make: Returns the method.
+            summary: As in `Recipe`.
+            source: As in `Recipe`.
+            when: As in `Recipe`.
+
+        Example:
+            >>> Recipe.made_by(lambda: SECTIONS, "The nearest").method is SECTIONS
+            True
+        """
+        recipe = cls.__new__(cls)
+        vars(recipe).update(_make=make, summary=summary, source=source, when=when)
+        return recipe
+
+    if not TYPE_CHECKING:  # a type checker knows the fields above, and that there are no others
+
+        def __getattr__(self, name: str) -> object:
+            """Make the method; Python asks this for what is not there yet."""
+            if name != "method" or "_make" not in vars(self):
+                raise AttributeError(f"a recipe has no {name!r}")
+            return vars(self).setdefault("method", vars(self)["_make"]())  # one for all threads
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Recipe, (self.method, self.summary, self.source, self.when)
 
 
 @dataclass(frozen=True)
@@ -101,14 +135,8 @@ PASSAGES = seed.InDefinitions()
 NEAR_THE_BEST = select.Top(min_share=0.4, min_share_with_facts=0.0003)
 NEAR_THE_BEST_SEED = select.Top(min_share=0.4, min_share_with_facts=0.4)  # no fact moves a seed
 
-# The four presets and the journey are cumulative: they share these stages.
-NEAREST_FIVE = seed.TopSeeds(5)
-TWO_HOPS = spread.BreadthFirst(2, 50, excluded_kinds=VECTOR_LINKS)
-ONE_HOP = spread.BreadthFirst(1, 50, excluded_kinds=VECTOR_LINKS)
-BY_PROMISE = spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)
-BRIDGES = select.Bridges(3, max_edge=0.4, excluded_kinds=VECTOR_LINKS)
-# Steps to one answer are passages on one topic, which are alike: hence the floor.
-DIVERSE = select.MMR(0.5, 15, 30, similarity_floor=0.8)
+# A recipe that promises a connection says on the page where there is none.
+SAYS_MISSING = Render(missing=True)
 
 
 def _local_walk(*searches: spread.BreadthFirst | spread.BestFirst) -> spread.LocalPageRank:
@@ -122,65 +150,102 @@ def _local_walk(*searches: spread.BreadthFirst | spread.BestFirst) -> spread.Loc
     )
 
 
-# The nearer a seed, the likelier the walk restarts at it.
-SHARPENED = spread.Power(8.0)
-# A walk's probabilities fall off by powers of ten.
-FLATTENED = spread.Power(0.1)
+def _hops(n: int) -> spread.BreadthFirst:
+    return spread.BreadthFirst(n, 50, excluded_kinds=VECTOR_LINKS)
 
-# A recipe that promises a connection says on the page where there is none.
-SAYS_MISSING = Render(missing=True)
 
-BASELINE = Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
-LIGHTWEIGHT = Pipeline(
-    NEAREST_FIVE,
-    (SHARPENED, _local_walk(TWO_HOPS)),
-    (select.Top(15),),
-    order=order.ByPrize(),
-)
-ENTERPRISE = Pipeline(
-    NEAREST_FIVE,
-    (SHARPENED, _local_walk(TWO_HOPS), FLATTENED),
-    (select.TopReports(0.2, 3, extracts=True, rest=DIVERSE),),
-    order=order.ByPrize(),
-)
-AGENTIC = Pipeline(
-    NEAREST_FIVE,
-    (SHARPENED, _local_walk(TWO_HOPS, BY_PROMISE), FLATTENED),
-    (BRIDGES, select.TopReports(0.2, 3, extracts=True, rest=DIVERSE)),
-    order=order.Thread(),
-    render=SAYS_MISSING,
-)
+def _by_promise() -> spread.BestFirst:
+    return spread.BestFirst((("similar", 0.0),), beam=500, max_nodes=500)
+
+
+def _sharpened() -> spread.Power:
+    """Return what sharpens seeds: the nearer one is, the likelier the walk restarts at it."""
+    return spread.Power(8.0)
+
+
+def _flattened() -> spread.Power:
+    """Return what flattens a walk's probabilities, which fall off by powers of ten."""
+    return spread.Power(0.1)
+
+
+def _bridges() -> select.Bridges:
+    return select.Bridges(3, max_edge=0.4, excluded_kinds=VECTOR_LINKS)
+
+
+def _reports(max_reports: int) -> select.TopReports:
+    """Return reports, and passages unlike each other.
+
+    Steps to one answer are passages on one topic, which are alike: hence the floor.
+    """
+    diverse = select.MMR(0.5, 15, 30, similarity_floor=0.8)
+    return select.TopReports(0.2, max_reports, extracts=True, rest=diverse)
+
+
+# The four presets and the journey are cumulative: they share the stages above.
+
+
+def _baseline() -> Pipeline:
+    return Pipeline(seed.Dense(), selects=(select.Top(5),), order=order.ByPrize())
+
+
+def _lightweight() -> Pipeline:
+    return Pipeline(
+        seed.TopSeeds(5),
+        (_sharpened(), _local_walk(_hops(2))),
+        (select.Top(15),),
+        order=order.ByPrize(),
+    )
+
+
+def _enterprise() -> Pipeline:
+    return Pipeline(
+        seed.TopSeeds(5),
+        (_sharpened(), _local_walk(_hops(2)), _flattened()),
+        (_reports(3),),
+        order=order.ByPrize(),
+    )
+
+
+def _agentic() -> Pipeline:
+    return Pipeline(
+        seed.TopSeeds(5),
+        (_sharpened(), _local_walk(_hops(2), _by_promise()), _flattened()),
+        (_bridges(), _reports(3)),
+        order=order.Thread(),
+        render=SAYS_MISSING,
+    )
+
 
 # What documentation finds the context of a section by: each passage alone. A section is a part of
 # one document, whose other words say nothing of it, and facts lead out of it.
 SECTIONS = Pipeline(seed.Blend(), selects=(select.Top(),), order=order.ByPrize())
 
 RECIPES: dict[str, Recipe] = {
-    "dense": Recipe(
-        Pipeline(seed.Dense(), selects=(select.Top(),), order=order.ByPrize()),
+    "dense": Recipe.made_by(
+        lambda: Pipeline(seed.Dense(), selects=(select.Top(),), order=order.ByPrize()),
         "The passages nearest to the question by cosine",
         when="as the baseline that other recipes are compared with",
     ),
-    "bm25": Recipe(
-        Pipeline(seed.BM25(), selects=(select.Top(),), order=order.ByPrize()),
+    "bm25": Recipe.made_by(
+        lambda: Pipeline(seed.BM25(), selects=(select.Top(),), order=order.ByPrize()),
         "The passages that hold the question's rare words",
         source="Robertson and Zaragoza 2009, https://doi.org/10.1561/1500000019",
         when="questions by names, codes and other exact words",
     ),
-    "fused": Recipe(
-        Pipeline(seed.Blend(), selects=(NEAR_THE_BEST_SEED,), order=order.ByPrize()),
+    "fused": Recipe.made_by(
+        lambda: Pipeline(seed.Blend(), selects=(NEAR_THE_BEST_SEED,), order=order.ByPrize()),
         "The passages by both, as a weighted mean of scaled scores",
         source="Bruch et al. 2023, https://doi.org/10.1145/3596512",
         when="passages that nothing links",
     ),
-    "mmr": Recipe(
-        Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize()),
+    "mmr": Recipe.made_by(
+        lambda: Pipeline(seed.Dense(), selects=(select.MMR(),), order=order.ByPrize()),
         "Passages near to the question, and unlike what is read already",
         source="Carbonell and Goldstein 1998, https://doi.org/10.1145/290941.291025",
         when="a corpus that repeats itself",
     ),
-    "hipporag": Recipe(
-        Pipeline(
+    "hipporag": Recipe.made_by(
+        lambda: Pipeline(
             seed.RecognisedFacts(passage_seed=PASSAGES),
             (spread.PageRank(0.5, WALKED_FACTS),),
             (NEAR_THE_BEST,),
@@ -192,8 +257,8 @@ RECIPES: dict[str, Recipe] = {
         source=HIPPORAG2_PAPER,
         when="in general; without facts it is fused, and the document around each passage",
     ),
-    "agrag": Recipe(
-        Pipeline(
+    "agrag": Recipe.made_by(
+        lambda: Pipeline(
             seed.MappedFacts(recognised=True, passage_seed=PASSAGES, exponent=8.0),
             (
                 spread.Influence(
@@ -220,8 +285,8 @@ RECIPES: dict[str, Recipe] = {
         source=AGRAG_PAPER,
         when="facts of most passages, and questions over several of them",
     ),
-    "budgeted": Recipe(
-        Pipeline(
+    "budgeted": Recipe.made_by(
+        lambda: Pipeline(
             seed.RecognisedFacts(passage_seed=PASSAGES),
             (
                 spread.PageRank(0.5, WALKED_FACTS),
@@ -236,8 +301,8 @@ RECIPES: dict[str, Recipe] = {
         source=OUTLINE,
         when="a small budget that must be spent well: context.gap says how well it is",
     ),
-    "kurisu": Recipe(
-        Pipeline(
+    "kurisu": Recipe.made_by(
+        lambda: Pipeline(
             seed.InDefinitions(
                 seed.InPassages(
                     seed.InSections(
@@ -257,8 +322,8 @@ RECIPES: dict[str, Recipe] = {
         when="long documents with a structure of their own and small budgets, over an index with "
         "sentences: then it reads what is nearest in many passages, and the best of these whole",
     ),
-    "da_rag": Recipe(
-        methods.DaRag(
+    "da_rag": Recipe.made_by(
+        lambda: methods.DaRag(
             methods.CommunitySearch(cascade=True, community_boost=1.2, extra_entities=10)
         ),
         "The community around the question among chunks that relations join, in it the "
@@ -267,37 +332,37 @@ RECIPES: dict[str, Recipe] = {
         source=DA_RAG_PAPER,
         when="dense graphs of facts, best with a language model",
     ),
-    "baseline": Recipe(
-        BASELINE,
+    "baseline": Recipe.made_by(
+        _baseline,
         "The five nearest passages",
         source=KNOWLEDGE_WEB,
         when="questions that one passage answers",
     ),
-    "lightweight": Recipe(
-        LIGHTWEIGHT,
+    "lightweight": Recipe.made_by(
+        _lightweight,
         "The same, and what a walk finds within two links of them",
         source=KNOWLEDGE_WEB,
         when="linked passages, all of one kind",
     ),
-    "enterprise": Recipe(
-        ENTERPRISE,
+    "enterprise": Recipe.made_by(
+        _enterprise,
         "The same, with reports on whole communities, and nothing said twice",
         source=KNOWLEDGE_WEB,
         when="questions on what many documents have in common, once reports are generated",
     ),
-    "agentic": Recipe(
-        AGENTIC,
+    "agentic": Recipe.made_by(
+        _agentic,
         "The same, with a search over typed edges, and the bridges between the places that the "
         "question touches, read edge by edge",
         source=KNOWLEDGE_WEB,
         when="questions on how several things are related, over edges of many types; the ends of "
         "a bridge are always read, so that of two or three passages nearly all are the nearest",
     ),
-    "journey": Recipe(
-        Pipeline(
+    "journey": Recipe.made_by(
+        lambda: Pipeline(
             seed.TopSeeds(3),
-            (SHARPENED, _local_walk(ONE_HOP, BY_PROMISE), FLATTENED),
-            (BRIDGES, select.TopReports(0.2, 1, extracts=True, rest=DIVERSE)),
+            (_sharpened(), _local_walk(_hops(1), _by_promise()), _flattened()),
+            (_bridges(), _reports(1)),
             order=order.Thread(),
             render=SAYS_MISSING,
         ),
@@ -306,14 +371,16 @@ RECIPES: dict[str, Recipe] = {
         source=KNOWLEDGE_WEB,
         when="to see what each of the seven algorithms adds: the trace has a step for each",
     ),
-    "router": Recipe(
-        methods.Router(BASELINE, LIGHTWEIGHT, ENTERPRISE, AGENTIC, seed.Dense()),
+    "router": Recipe.made_by(
+        lambda: methods.Router(
+            _baseline(), _lightweight(), _enterprise(), _agentic(), seed.Dense()
+        ),
         "Whichever of the four presets the graph and the question want, and why",
         source=KNOWLEDGE_WEB,
         when="questions of all sorts",
     ),
-    "global": Recipe(
-        Pipeline(
+    "global": Recipe.made_by(
+        lambda: Pipeline(
             seed.Blend(),
             selects=(
                 select.TopReports(
@@ -326,8 +393,8 @@ RECIPES: dict[str, Recipe] = {
         "the finest level that fits the budget; then passages",
         when="questions on the whole corpus, once reports are generated",
     ),
-    "agrag_paper": Recipe(
-        Pipeline(
+    "agrag_paper": Recipe.made_by(
+        lambda: Pipeline(
             seed.MappedFacts(5, scale_by_coverage=False, symbols=False),
             (spread.Influence(0.5, passage_mode="post", factor=0.05, kinds=FACT_GRAPH),),
             (
@@ -355,8 +422,8 @@ RECIPES: dict[str, Recipe] = {
         "clew.select.mcmi). Where the paper is silent, its authors' code: 20 steps, 5 passages, "
         "parts of the graph joined at cost 10",
     ),
-    "hipporag2_paper": Recipe(
-        Pipeline(
+    "hipporag2_paper": Recipe.made_by(
+        lambda: Pipeline(
             seed.LinkedFacts(5, passage_weight=0.05),
             (spread.PageRank(0.5, FACT_GRAPH),),
             (select.Top(5),),
@@ -368,8 +435,8 @@ RECIPES: dict[str, Recipe] = {
         when="to compare with the paper, with a language model that filters the facts; without one "
         "all five count. Synonyms of a cosine from 0.8 are the default of clew.link.Synonym",
     ),
-    "kurisu_paper": Recipe(
-        Pipeline(
+    "kurisu_paper": Recipe.made_by(
+        lambda: Pipeline(
             seed.Dense(kinds=("passage", "sentence")),
             selects=(
                 methods.Descent(
@@ -403,8 +470,8 @@ RECIPES: dict[str, Recipe] = {
         "around the path here); uniform masses after a fusion, by which no fusion is small; the "
         "text of a document or section, which is the mean vector of its contents here",
     ),
-    "da_rag_paper": Recipe(
-        methods.DaRag(
+    "da_rag_paper": Recipe.made_by(
+        lambda: methods.DaRag(
             methods.CommunitySearch(
                 max_nearest=None,
                 max_k=None,
@@ -433,8 +500,8 @@ RECIPES: dict[str, Recipe] = {
         "(hub_cap), with which peeling 1,890 chunks takes many seconds a question. Of a graph "
         "without triangles the paper says nothing: here a connected piece, or the nearest nodes",
     ),
-    "sandwich_greedy_paper": Recipe(
-        Pipeline(
+    "sandwich_greedy_paper": Recipe.made_by(
+        lambda: Pipeline(
             seed.Dense(),
             selects=(
                 select.Budgeted("greedy", q_links=5, kinds=("mentions", "shared", "hyperlink")),
@@ -448,9 +515,9 @@ RECIPES: dict[str, Recipe] = {
         "linked (five here). Not expressed: its rule that a chosen node has a chosen neighbour, "
         "which lets islands stand (see clew.select.budgeted)",
     ),
-    "journey_paper": Recipe(
-        Pipeline(
-            seed.TopSeeds(3, seed.Dense(index=HNSW())),
+    "journey_paper": Recipe.made_by(
+        lambda: Pipeline(
+            seed.TopSeeds(3, seed.Dense(index=nearest.HNSW())),
             (
                 spread.LocalPageRank(
                     (spread.BreadthFirst(1, 50), spread.BestFirst()),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.algorithms.kernels.postings import add_term
 from clew.algorithms.postings import Postings
 
 TEXT = st.lists(st.integers(0, 6), max_size=6)
@@ -59,3 +60,19 @@ def test_segments_are_few():
         postings = postings.with_texts([[1]])
     assert len(postings) == 264
     assert len(postings.segments) <= 5
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), unique_by=lambda one: one[0]), st.integers(0, 99))  # fmt: skip
+def test_a_term_is_added_alike_by_the_loop_and_by_numpy(found, seed):
+    chance = np.random.default_rng(seed)
+    norms, scores, idf = chance.random(10), chance.random(10), np.float32(chance.random())
+    texts, counts = np.array([*found, (0, 1)])[:, 0].astype(np.int32), np.array([*found, (0, 1)])[:, 1]  # fmt: skip
+    run = texts, counts.astype(np.float32), 1 if found else 0, len(found)
+    one, other = scores.copy(), scores.copy()
+    add_term.plain(one, *run, norms, idf)
+    add_term.function(other, *run, norms, idf)
+    assert one.tobytes() == other.tobytes()
+    wanted = scores.tolist()
+    for text, count in found[1:]:
+        wanted[text] += float(idf) * count / (count + norms[text])
+    np.testing.assert_allclose(one, wanted, rtol=1e-6)

@@ -123,12 +123,26 @@ def test_noise_moves_no_rank_for_any_k(true, rng):
     assert dense_ranks(scores).tolist() == dense_ranks(true).tolist()
     for k in (None, *range(len(true) + 1)):
         assert top_k(scores, k).tolist() == top_k(true, k).tolist()
-    for made in (lambda values: sharpen(values, 8.0), equalize, make_summable):
+    for made in (equalize, make_summable):
         assert (
             len(set(made(scores).tolist()))
             == len(set(made(true).tolist()))
             == len(set(true.tolist()))
         )
+
+
+@given(TRUE, NOISE, st.sampled_from([0.1, 1.0, 2.0, 8.0]))
+def test_a_power_leaves_less_than_a_thousandth_of_noise(true, rng, exponent):
+    powers = sharpen(noisy(true, rng), exponent)
+    assert powers == pytest.approx((true / true.max()) ** exponent, abs=1e-5)
+    highest_below = -1.0
+    for value in sorted(set(true.tolist())):
+        of_equals = powers[true == value]
+        assert np.ptp(of_equals) <= 2e-8 / true.max() * 1e-3
+        if exponent <= 1 or value > 0.3 * true.max():
+            assert np.ptp(of_equals) == 0
+        assert of_equals.min() > highest_below
+        highest_below = of_equals.max()
 
 
 def test_a_pair_of_equals_on_a_line_of_a_grid_is_a_pair_of_equals():

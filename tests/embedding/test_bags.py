@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.bags import MAX_IN_PAIRS, bag_sums, row_products
+from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
 from clew.embedding import bags
 from clew.embedding.bags import Source, as_bags, fit_bags
 from clew.embedding.static import StaticEmbedding
@@ -105,6 +105,32 @@ def test_the_loop_and_its_plain_form_add_alike(rows):
     assert one.tobytes() == other.tobytes()
     wanted = [sum(weights[count] * numbers[column] for column, count in row) for row in rows]
     np.testing.assert_allclose(one, wanted)
+
+
+@given(st.integers(0, 40), st.integers(0, 9))
+def test_sums_are_scaled_alike_by_the_loop_and_by_numpy(n, seed):
+    chance = np.random.default_rng(seed)
+    first, second = chance.normal(size=(2, n))
+    scales, mean = chance.random((n, 3)).astype(np.float32), np.float32(chance.normal())
+    one = add_scaled.plain(first, second, scales, mean)
+    other = add_scaled.function(first, second, scales, mean)
+    assert one.dtype == other.dtype == np.float32
+    assert one.tobytes() == other.tobytes()
+    parts = np.column_stack([first, second, np.full(n, -mean)])
+    np.testing.assert_allclose(one, (parts * scales).sum(axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [0, bags.MAX_COPIED])
+def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, most):
+    monkeypatch.setattr(bags, "MAX_COPIED", most)
+    corpus, others = ["The ferry to Corfu."], ["The ferry.", "Xylophones quiver", "Zwölf"]
+    static, rows = fit_bags(corpus, others)
+    apart = VectorColumn([rows]).take(np.array([3, 1, 2])).compact()
+    assert apart[:].tobytes() == rows[np.array([3, 1, 2])].tobytes()
+    for question in map(static.embed_question, ("ferry", "quiver xylophones", "ferry")):
+        for some in (rows.take(np.arange(2)), apart, rows):
+            made = some[:] @ question
+            assert np.abs(some.products(question) - made).max() < 1e-6
 
 
 def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch):

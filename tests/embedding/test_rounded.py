@@ -38,6 +38,7 @@ def test_vectors_are_near_and_are_read_to_the_bit(raw):
     assert segment.has_vector.tolist() == [True] * len(raw) + [False]
     rows = np.arange(len(near))[::-2]
     assert segment.take(rows)[:].tobytes() == near[rows].tobytes()
+    assert segment.take(rows).compact()[:].tobytes() == near[rows].tobytes()
     query = exact[0]
     assert segment.products(query).tobytes() == VectorColumn.of(near).products(query).tobytes()
 

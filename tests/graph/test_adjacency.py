@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Edges, Graph
+from clew.graph import Edges, Graph, adjacency
 
 EDGE = st.tuples(
     st.integers(0, 6),
@@ -79,3 +79,15 @@ def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
 def test_an_unknown_way_to_merge_is_refused():
     with pytest.raises(ValueError, match="'max' or 'sum', not 'mean'"):
         graph_of(2, []).links(merge="mean")
+
+
+@pytest.mark.parametrize("n", [1, 7, 300, 70_000, 3_000_000])
+@pytest.mark.parametrize("by_scipy", [0, 1_000_000])
+def test_pairs_are_in_the_order_of_a_stable_sort(n, by_scipy, monkeypatch):
+    monkeypatch.setattr(adjacency, "MIN_BY_SCIPY", by_scipy)
+    chance = np.random.default_rng(n)
+    tails, heads = (chance.integers(0, n, 5_000).astype(np.int32) for _ in range(2))
+    tails[::3], heads[::3] = n - 1, chance.integers(0, min(n, 5))  # many pairs come again
+    order = adjacency._order_of_pairs(tails, heads, n)
+    assert order.dtype == np.int32
+    assert order.tolist() == np.lexsort((heads, tails)).tolist()

@@ -14,8 +14,8 @@ from clew.read import (
     as_learning,
     assemble,
     passages_of_rows,
-    passages_to_extract,
 )
+from clew.read.assembly import passages_to_extract
 from clew.read.extract.code.known_code import KnownCode
 from clew.text.words import fold_case
 

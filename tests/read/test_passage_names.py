@@ -7,9 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.read import Names, NamesAndSymbols, Passage
-from clew.read.extract import corpus, known_facts, many_passages, names, passage_names
+from clew.read.extract import (
+    corpus,
+    known_facts,
+    many_passages,
+    name_reading,
+    name_rules,
+    passage_names,
+)
+from clew.read.extract.caseless import caseless_words
+from clew.read.extract.joined_texts import JoinedTexts, is_plain, plain_blocks
 from clew.read.extract.mentions import find_short_words
-from clew.read.extract.word_columns import find_columns
+from clew.read.extract.word_columns import TextWords, Word, find_columns
 from clew.text.kept import Kept
 from tests.traced_memory import traced_memory
 
@@ -94,7 +103,7 @@ def test_only_the_last_things_are_kept():
 
 def many():
     """Have any number of passages read as many are."""
-    return patch.object(names, "MANY", -1)
+    return patch.object(name_reading, "MANY", -1)
 
 
 @given(passages, passages, extractors)
@@ -113,21 +122,33 @@ def test_runs_are_unpacked_as_they_were_packed(sentences, years):
     passage = passage_names.NormalizedPassage(" ".join(sentences), "", 0)
     words = passage_names.find_passage_words(passage, ["st"])
     titles = {("the", "moon"): [("the", "moon")], ("in", "may"): [("in", "may")]}
-    rules = passage_names.Rules(6, 8, frozenset(["de", "of"]), frozenset(), years)
-    runs = passage_names.find_passage_runs(passage, words, titles, rules)
-    assert list(many_passages.unpack_runs(passage.text, many_passages.pack_runs(runs))) == runs
+    rules = name_rules.Rules(6, 8, frozenset(["de", "of"]), frozenset(), years)
+    firsts = {first for first, _ in titles}
+    runs = passage_names.find_passage_runs(words, titles, firsts, rules)
+    packed = many_passages.pack_runs(words, runs)
+    unpacked, found = many_passages.unpack_runs(passage.text, packed)
+    assert [is_title for _, _, is_title in found] == [is_title for _, _, is_title in runs]
+    assert [list(map(unpacked.columns.word, range(a, b))) for a, b, _ in found] == [
+        list(map(words.columns.word, range(a, b))) for a, b, _ in runs
+    ]
 
 
 def test_each_of_many_passages_is_cut_into_words_once(monkeypatch):
-    found, find = [], passage_names.find_columns
+    found, find, join = [], passage_names.find_columns, JoinedTexts.words
     monkeypatch.setattr(
         passage_names,
         "find_columns",
         lambda text, *rest: (found.append(text), find(text, *rest))[1],
     )
-    texts = [f"Then Anna {i} met Ben in Rome." for i in range(many_passages.MANY + 1)]
+    monkeypatch.setattr(
+        JoinedTexts,
+        "words",
+        lambda self, *rest: (found.extend(self.text.split("\n")), join(self, *rest))[1],
+    )
+    texts = [f"Then Anna {i} met Ben in Rome." for i in range(many_passages.MANY)]
+    texts.append("Then Anna met Ben 🙂")
     Names().triples([Passage(f"{i}", text) for i, text in enumerate(texts)])
-    assert found == texts
+    assert sorted(found) == sorted(texts)
 
 
 def test_many_passages_are_read_in_ten_times_the_memory_of_their_texts():
@@ -169,7 +190,43 @@ def test_words_are_found_in_columns_as_one_by_one(text, abbreviations):
     opening = [i in columns.openings for i in range(len(columns.keys))]
     assert list(zip(*columns[:-1], opening, strict=True)) == found
     for place in (0, 3, len(text)):
-        assert columns.from_place(place).starts == [one[0] for one in found if one[0] >= place]
+        shown = TextWords.from_place(text, columns, place)
+        assert shown.keys == [one[2] for one in found if one[0] >= place]
+        opens = [i for i, one in enumerate(found) if one[0] >= place and one[-1]]
+        assert list(shown.openings) == opens
+
+
+@given(st.lists(st.tuples(texts, st.sampled_from([(), ("st", "a")])), min_size=1, max_size=5))
+def test_words_of_joined_texts_are_those_of_each(given_texts):
+    given_texts = [(text, some) for text, some in given_texts if is_plain(text)] or [("", ())]
+    several, abbreviations = zip(*given_texts, strict=True)
+    places = [len(text) // 3 for text in several]
+    joined = JoinedTexts.of(several)
+    for number, found in enumerate(joined.words(places, abbreviations)):
+        text, start = several[number], found.words.start
+        alone = find_columns(text, abbreviations[number])
+        wanted = TextWords.from_place(text, alone, places[number])
+        words = found.words
+        assert joined.text[start:].startswith(text)
+        shown = range(words.first, words.end)
+        moved = [
+            Word(one.start - start, one.end - start, *one[2:-1], one.sentence - start)
+            for one in map(words.columns.word, shown)
+        ]
+        assert moved == list(map(alone.word, range(wanted.first, wanted.end)))
+        assert [words.columns.behind_stop[i] for i in shown] == alone.behind_stop[wanted.first :]
+        shift = wanted.first - words.first
+        assert [i + shift for i in words.openings] == list(wanted.openings)
+        caseless = caseless_words(wanted)
+        assert found.has_caseless or not caseless
+        assert found[1:3] == passage_names.count_words(wanted, caseless)[:2]
+    assert joined.short_words() == [find_short_words(text) for text in several]
+
+
+def test_long_texts_are_joined_with_few_others():
+    texts = ["a" * 50_000, "b" * 9_999, "c", "夏", "d" * 200_000, *"ef"]
+    assert list(plain_blocks(texts)) == [[0, 1, 2], [4], [5, 6]]
+    assert list(map(len, plain_blocks(["x"] * 300))) == [64, 64, 64, 64, 44]
 
 
 @given(texts)

@@ -9,7 +9,7 @@ import pytest
 
 from clew import Index, Names, NamesAndSymbols, Splitter, Symbols
 from clew.read import Passage, read_passages
-from clew.read.extract import symbols
+from clew.read.extract import symbol_reading
 
 PYTHON = {
     "kit/__init__.py": "from kit.wood import carve as cut\nfrom kit.tools import *\n",
@@ -307,16 +307,16 @@ def test_files_read_beside_others_have_the_facts_of_files_read_first(tmp_path):
     kept = [Symbols().triples(passages) for passages in (*chosen, *chosen)]
     fresh = []
     for passages in (*chosen, *chosen):
-        symbols.MODULES.clear()
-        symbols.CODE_NAMES.clear()
+        symbol_reading.MODULES.clear()
+        symbol_reading.CODE_NAMES.clear()
         fresh.append(Symbols().triples(passages))
     assert kept == fresh
     assert kept[0] != kept[1]
 
 
 def test_a_short_file_is_parsed_once(monkeypatch):
-    symbols.MODULES.clear()
+    symbol_reading.MODULES.clear()
     passages = [Passage("a.py", "def cut(): ...", document="a.py", format="python")]
     once = Symbols().triples(passages)
-    monkeypatch.setattr(symbols, "read_module", None)
+    monkeypatch.setattr(symbol_reading, "read_module", None)
     assert Symbols().triples(passages) == once

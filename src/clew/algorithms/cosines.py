@@ -37,7 +37,7 @@ def cosines(vectors: AnyVectors, query: Vectors) -> Floats:
     """
     check_width(vectors, query)
     scores: Floats = products(vectors, query.astype(np.float32)).astype(np.float64)
-    scores[~exceeds(np.abs(scores), 0.0)] = 0.0
+    scores[np.flatnonzero(~exceeds(np.abs(scores), 0.0))] = 0.0  # few: by rows it is faster
     return equalize(scores, 1.0) if scores.max(initial=0) < LOW else scores
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
+from clew.algorithms.kernels.postings import add_term
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
@@ -114,6 +115,13 @@ class Postings:
         found = [texts for texts, _ in self._postings(term)]
         return freeze(np.concatenate([[], *found]), np.int32)
 
+    def of_term(self, term: int) -> tuple[Rows, Floats]:
+        """Return the texts that have a term, int32 ascending, and how often each has it."""
+        found = list(self._postings(term))
+        texts = np.concatenate([np.zeros(0, np.int32), *(texts for texts, _ in found)])
+        counts = np.concatenate([np.zeros(0), *(counts for _, counts in found)])
+        return freeze(texts, np.int32), freeze(counts, np.float64)
+
     def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
         """Return the score of every text by BM25, in Lucene's form: float64 [n].
 
@@ -125,10 +133,11 @@ class Postings:
         scores = np.zeros(len(self))
         norms = self._norms(k1, b)
         for term in terms:
-            postings = list(self._postings(term))
-            idf = self.idf(sum(len(texts) for texts, _ in postings))
-            for texts, counts in postings:
-                scores[texts] += idf * counts / (counts + norms[texts])
+            found = list(self._found(term))
+            idf = np.float32(self.idf(sum(end - start for _, start, end, _ in found)))
+            for segment, start, end, first in found:
+                parts = segment.columns, segment.values, start, end
+                add_term(scores[first:], *parts, norms[first:], idf)
         return scores
 
     def covered(self, terms: Iterable[int]) -> tuple[Floats, float]:
@@ -212,12 +221,17 @@ class Postings:
 
     def _postings(self, term: int) -> Iterable[tuple[Rows, Vectors]]:
         """Yield the texts that have a term, and how often, segment by segment."""
+        for segment, start, end, first in self._found(term):
+            yield segment.columns[start:end] + first, segment.values[start:end]
+
+    def _found(self, term: int) -> Iterator[tuple[CompressedRows, int, int, int]]:
+        """Yield each segment that has a term, its run of postings, and the segment's first text."""
         first = 0
         for segment in self.segments:
             if term < len(segment):
-                found = slice(segment.starts[term], segment.starts[term + 1])
-                if found.stop > found.start:
-                    yield segment.columns[found] + first, segment.values[found]
+                start, end = segment.starts[term : term + 2].tolist()
+                if end > start:
+                    yield segment, start, end, first
             first += segment.width
 
 

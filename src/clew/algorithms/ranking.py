@@ -26,6 +26,7 @@ TOLERANCE = 1e-6  # of the largest score: what float32 sums are good for, with r
 SUM_BITS = 32  # of a score that is to be summed: a millionth of the largest takes 20
 BLOCKS, MIN_BLOCKED = 64, 1024  # from so many scores on, the best of blocks narrow the search
 MIN_PACKED = 1024  # from so many scores on, sorting 32 bits of each with its row is faster
+NEGLIGIBLE = 1e-3  # what a power leaves of noise that then decides nothing, of what it was before
 MAX_SHORT = 64  # up to so many scores are ordered by Python, whose calls cost less than numpy's
 
 Scores = NDArray[np.float64]
@@ -257,7 +258,9 @@ def min_max_scale(scores: ArrayLike) -> Scores:
 def sharpen(scores: ArrayLike, sharpness: float) -> Scores:
     """Return (score / largest score) ^ sharpness.
 
-    Equal scores become the same number first, because a power amplifies noise.
+    Equal scores become the same number first, because a power amplifies noise. It does so where it
+    is steep: low scores, whose noise it shrinks to a thousandth or less, stay as they are, and
+    need not be sorted.
 
     Args:
         scores: float [n], >= 0. Where none is positive they are returned as they are.
@@ -271,10 +274,20 @@ def sharpen(scores: ArrayLike, sharpness: float) -> Scores:
     highest = float(values.max(initial=0))
     if not highest > 0:
         return values
-    rows = np.flatnonzero(values > 0)  # a power is slow, and most scores are often 0
+    shares = values / highest
+    steep = np.flatnonzero(shares > _flat_until(sharpness))
+    shares[steep] = equalize(values[steep], highest) / highest
+    rows = np.flatnonzero(shares > 0)  # a power is slow, and most scores are often 0
     powers = np.zeros(len(values))
-    powers[rows] = (equalize(values[rows], highest) / highest) ** sharpness
+    powers[rows] = shares[rows] ** sharpness
     return powers
+
+
+def _flat_until(exponent: float) -> float:
+    """Return the share, in [0, 1], up to which a power's slope is at most `NEGLIGIBLE`."""
+    if exponent <= 1:
+        return 0.0
+    return float((NEGLIGIBLE / exponent) ** (1 / (exponent - 1)))
 
 
 def _width(scores: Scores, largest: float | None) -> float:

@@ -8,6 +8,7 @@ from the counts as the embedder computes it, to the bit.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bags import MAX_IN_PAIRS, bag_sums, row_products
+from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
@@ -43,6 +44,8 @@ from clew.text.numbering import Numbering
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
+
+MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
 
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
 OF_PIECES: Floats = np.sqrt(COUNTS)
@@ -104,7 +107,8 @@ class Factors(NamedTuple):
     """The products of a vector with what all vectors are made of.
 
     Attributes:
-        pieces: float64 [32000], of each piece, weighted by its rarity.
+        pieces: float64 [32000], of each piece, weighted by its rarity; NaN for one that no row has
+            had so far.
         terms: float64 [t], of each term, likewise.
         mean: of what is subtracted from every vector.
     """
@@ -112,6 +116,26 @@ class Factors(NamedTuple):
     pieces: Floats
     terms: Floats
     mean: float
+
+
+class _ComparedPieces(NamedTuple):
+    """The pieces that rows have, of which a question is compared with no other.
+
+    Attributes:
+        pieces: int64 [p].
+        vectors: float32 [p, d].
+    """
+
+    pieces: NDArray[np.int64]
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, compared: Mask) -> _ComparedPieces:
+        """Return these pieces; all of them, which are not copied, where they are most."""
+        if np.count_nonzero(compared) > MAX_COPIED:
+            return cls(np.arange(PIECES), piece_vectors())
+        pieces = np.flatnonzero(compared)
+        return cls(pieces, piece_vectors()[pieces])
 
 
 class BagTable:
@@ -133,7 +157,8 @@ class BagTable:
     ) -> None:
         self.embedder, self.terms = embedder, terms
         self._signatures, self._weights = signatures, weights
-        self._last: tuple[bytes, Factors] | None = None
+        self._known_compared: _ComparedPieces | None = None
+        self._last: tuple[bytes, _ComparedPieces, Factors] | None = None
 
     @cached_property
     def signatures(self) -> CompressedRows:
@@ -153,21 +178,39 @@ class BagTable:
 
     def factors(self, query: Vectors) -> Factors:
         """Return the products of a vector with what all vectors are made of."""
-        key = query.tobytes()
-        last = self._last
-        if last is None or last[0] != key:
-            meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
-            of_pieces = products(piece_vectors(), meaning).astype(np.float64)
-            of_terms = _products_of(self.signatures, spelling)
-            last = self._last = (
-                key,
-                Factors(
-                    of_pieces * np.sqrt(self.embedder.piece_weights),
-                    of_terms * self.weights,
-                    float(self.embedder.mean.astype(np.float64) @ query),
-                ),
-            )
-        return last[1]
+        key, compared, last = query.tobytes(), self._compared, self._last
+        if last is not None and last[0] == key and last[1] is compared:
+            return last[2]
+        meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
+        of_pieces = np.full(PIECES, np.nan)
+        of_pieces[compared.pieces] = products(compared.vectors, meaning)
+        of_terms = _products_of(self.signatures, spelling)
+        factors = Factors(
+            of_pieces * self._roots_of_piece_weights,
+            of_terms * self.weights,
+            float(self.embedder.mean.astype(np.float64) @ query),
+        )
+        self._last = key, compared, factors
+        return factors
+
+    def compare_also(self, bags: Bags) -> None:
+        """Let later factors have the pieces of some rows, too."""
+        compared = np.zeros(PIECES, np.bool_)
+        compared[self._compared.pieces] = True
+        compared[bags.columns[bags.places]] = True
+        self._known_compared = _ComparedPieces.of(compared)
+
+    @property
+    def _compared(self) -> _ComparedPieces:
+        """The pieces that rows have, as far as is known: at first those of the embedder's texts."""
+        if self._known_compared is None:
+            self._known_compared = _ComparedPieces.of(self.embedder.piece_counts > 0)
+        return self._known_compared
+
+    @cached_property
+    def _roots_of_piece_weights(self) -> Floats:
+        roots: Floats = np.sqrt(self.embedder.piece_weights)
+        return roots
 
     def counts(self, pieces: Bags, terms: Bags) -> TextCounts:
         """Return the counts of some rows, as the embedder has them of their texts."""
@@ -278,16 +321,21 @@ class BagSegment:
             vectors_of(self.others, place[is_other]),
         )
 
+    def compact(self) -> BagSegment:
+        pieces, terms = self.pieces.compact(), self.terms.compact()
+        return replace(self, pieces=pieces, terms=terms)
+
     def products(self, query: Vectors) -> Vectors:
         factors = self.table.factors(query)
-        found = self.pieces.sums(OF_PIECES, factors.pieces)
-        found *= self.scales[:, 0]  # in place: new memory for many rows takes as long as the sums
+        of_pieces = self.pieces.sums(OF_PIECES, factors.pieces)
+        if math.isnan(of_pieces.sum()):  # some have pieces that no row had so far
+            self.table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(of_pieces))))
+            factors = self.table.factors(query)
+            of_pieces = self.pieces.sums(OF_PIECES, factors.pieces)
         of_terms = self.terms.sums(OF_TERMS, factors.terms)
-        of_terms *= self.scales[:, 1]
-        found += of_terms
-        found -= self.scales[:, 2] * factors.mean
+        found: Vectors = add_scaled(of_pieces, of_terms, self.scales, np.float32(factors.mean))
         found[self.other_rows] = products(self.others, query)
-        return found.astype(np.float32)
+        return found
 
     def release_pages(self) -> None:
         for array in (self.others, self.pieces.columns, self.terms.columns):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clew.graph import Vectors
+
+if TYPE_CHECKING:
+    import sqlite3
 
 AT_ONCE = 500  # keys in one statement
 
@@ -95,6 +98,8 @@ class VectorFile:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        import sqlite3  # where there is such a file
+
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with closing(sqlite3.connect(str(self.path), timeout=60)) as file:

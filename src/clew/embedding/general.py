@@ -9,6 +9,7 @@ is nowhere below that of weights by the candidates beyond its interval (in 512 t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,7 @@ from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze, seal
 from clew.text.kept import MAX_KEPT_TEXT
 
+_UPPER = 1 if sys.byteorder == "little" else 0  # the place of the upper half of 32 bits
 MAX_KEPT = 32_768  # texts whose vectors are kept, as bfloat16: at most 50 MB
 
 
@@ -63,12 +65,13 @@ class KeptVectors:
         if not missing and kept is not None:
             return _from_bfloat16(kept)
         new = [texts[i] for i in missing]
-        made = _to_bfloat16(self._table.vectors(new))
+        made = self._table.vectors(new)
+        halves = _round_to_bfloat16(made)
         with self._lock:
-            self._keep(new, made)
+            self._keep(new, halves)
         if kept is None:
-            return _from_bfloat16(made)
-        kept[missing] = made  # the same as when it is kept
+            return made
+        kept[missing] = halves  # the same as when it is kept
         return _from_bfloat16(kept)
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
@@ -98,10 +101,15 @@ class KeptVectors:
         self._vectors[places] = vectors[[row_of[text] for text in new]]
 
 
-def _to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
-    """Return the upper halves of float32 numbers, rounded; there is no infinite one among them."""
-    bits = np.ascontiguousarray(vectors, np.float32).view(np.uint32)
-    return ((bits + np.uint32(0x8000)) >> np.uint32(16)).astype(np.uint16)
+def _round_to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
+    """Round float32 numbers in place, and return their upper halves as a view, all that is left.
+
+    There is no infinite one among them.
+    """
+    bits = vectors.view(np.uint32)
+    bits += np.uint32(0x8000)
+    bits &= np.uint32(0xFFFF0000)
+    return vectors.view(np.uint16)[:, _UPPER::2]
 
 
 def _from_bfloat16(halves: NDArray[np.uint16]) -> Vectors:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, Ragged, VectorColumn, row_mask
+from clew.graph import AnyVectors, Graph, Mask, Ragged, VectorColumn, row_mask, texts_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,8 @@ def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]
     segment = _bags_of(graph.facts.vectors)
     if segment is not None:
         facts = _with_bags(segment, np.unique(_read_from(graph.facts.read_from, stays)))
-        row_of = {graph.facts.texts[fact]: fact for fact in facts.tolist()}
+        rows = facts.tolist()
+        row_of = dict(zip(texts_at(graph.facts.texts, rows), rows, strict=True))
         sources.append(KnownBags(segment, row_of))
     return KnownCounts(sources)
 

@@ -117,6 +117,12 @@ class RoundedSegment:
         run = slice(int(rows[0]), int(rows[-1]) + 1) if are_consecutive(rows) else rows
         return replace(self, places=self.places[run])
 
+    def compact(self) -> RoundedSegment:
+        own = np.flatnonzero(self.has_vector)
+        places, of_own = np.full(len(self.places), -1, np.int32), self.places[own]
+        places[own] = np.arange(len(own), dtype=np.int32)
+        return RoundedSegment(self.codes[of_own], self.lengths[of_own], places)
+
     def products(self, query: Vectors) -> Vectors:
         found = np.zeros(len(self.places), np.float32)
         for start, rows in in_blocks(np.flatnonzero(self.has_vector), BLOCK):

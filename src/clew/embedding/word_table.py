@@ -8,11 +8,9 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from operator import itemgetter
+from itertools import chain, repeat
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,8 +23,8 @@ from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
-from clew.graph import Floats, Vectors, seal
-from clew.text.words import APART, cased_words, cased_words_of_all
+from clew.graph import Floats, Vectors
+from clew.text.words import cased_words, cased_words_of_all
 from clew.text.words import terms as terms_of
 
 SHARES = np.array([MEANING_SHARE, 1 - MEANING_SHARE])  # of a vector: its meaning and its spelling
@@ -123,6 +121,7 @@ class WordTable:
         """Return what the embedder returns of the texts, rounded in another order.
 
         That is float32 [n, dimensions], with unit rows; zeros for a text without letters or digits.
+        The array is the caller's.
         """
         cut = _Cut.of(texts)
         with self._lock:
@@ -144,7 +143,7 @@ class WordTable:
             SIGNATURE_WIDTH,
         )
         centre_rows(vectors, static.mean)
-        return seal(vectors)
+        return vectors
 
     def _forget(self) -> None:
         self._number_of_word: dict[str, int] = {}
@@ -154,9 +153,8 @@ class WordTable:
     def _numbers_of_words(self, words: Sequence[str]) -> Numbers:
         """Return the numbers of words, after those that are new have got one."""
         number_of = self._number_of_word
-        with suppress(KeyError):
-            return _numbers(number_of, words)
-        new = [word for word in dict.fromkeys(words) if word not in number_of]
+        numbers, missing = _numbers(number_of, words)
+        new = list(dict.fromkeys(words[i] for i in missing))
         if new:
             pieces_of = piece_numbers()
             lists = [pieces_of[word] for word in new]
@@ -173,12 +171,14 @@ class WordTable:
                 term_of_word=term_of_word,
             )
             number_of.update(zip(new, range(n, n + len(new)), strict=True))
-        return _numbers(number_of, words)
+            numbers[missing] = [number_of[words[i]] for i in missing]
+        return numbers
 
     def _numbers_of_terms(self, terms: Sequence[str]) -> Numbers:
         """Return the numbers of terms, after those that are new have got one."""
         number_of = self._number_of_term
-        new = [term for term in dict.fromkeys(terms) if term not in number_of]
+        numbers, missing = _numbers(number_of, terms)
+        new = list(dict.fromkeys(terms[i] for i in missing))
         if new:
             n = len(number_of)
             weights = _with_room(self._known.weights, n + len(new))
@@ -187,7 +187,8 @@ class WordTable:
             of_terms = self._known.of_terms.extended(signatures)
             self._known = replace(self._known, of_terms=of_terms, weights=weights)
             number_of.update(zip(new, range(n, n + len(new)), strict=True))
-        return _numbers(number_of, terms)
+            numbers[missing] = [number_of[terms[i]] for i in missing]
+        return numbers
 
 
 class _Cut(NamedTuple):
@@ -215,20 +216,10 @@ class _Cut(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Cut:
         """Return the words and the terms of texts."""
-        folded, others = list(range(len(texts))), list[int]()
-        if (found := cased_words_of_all(texts)) is None:
-            # One text of another script would have all beside it read one by one.
-            others = [i for i in folded if not texts[i].isascii() and APART.search(texts[i])]
-            found = cased_words_of_all([texts[i] for i in _without(folded, others)])
-        if found is None:  # what is apart shows when it is normalized, or is very long
-            others = [i for i in folded if cased_words_of_all([texts[i]]) is None]
-            found = cased_words_of_all([texts[i] for i in _without(folded, others)])
-        assert found is not None, "no text is left that is read alone"
-        (words, starts), folded = found, _without(folded, others)
-        places = np.zeros((4, len(texts)), np.int64)
-        places[::2, folded], places[1::2, folded] = starts[:-1], starts[1:]
+        words, starts, others = cased_words_of_all(texts)
+        places = np.tile(np.stack([starts[:-1], starts[1:]]), (2, 1))
         n_folded, terms = len(words), list[str]()
-        for i in others:
+        for i in others.tolist():
             its_words, its_terms = cased_words(texts[i]), terms_of(texts[i], identifiers=False)
             places[:2, i] = len(words), len(words) + len(its_words)
             places[2:, i] = n_folded + len(terms), n_folded + len(terms) + len(its_terms)
@@ -237,16 +228,10 @@ class _Cut(NamedTuple):
         return cls(words, places[0], places[1], n_folded, terms, places[2], places[3])
 
 
-def _without(numbers: Sequence[int], others: Sequence[int]) -> list[int]:
-    left_out = set(others)
-    return [number for number in numbers if number not in left_out]
-
-
-def _numbers(number_of: dict[str, int], things: Sequence[str]) -> Numbers:
-    """Return the numbers of things, all of which have one."""
-    if len(things) < 2:  # for which `itemgetter` returns no tuple
-        return np.array([number_of[thing] for thing in things], np.int64)
-    return np.array(itemgetter(*things)(number_of), np.int64)
+def _numbers(number_of: Mapping[str, int], things: Sequence[str]) -> tuple[Numbers, list[int]]:
+    """Return the numbers of things, and the places of those that have none."""
+    numbers = np.fromiter(map(number_of.get, things, repeat(-1)), np.int64, len(things))
+    return numbers, np.flatnonzero(numbers < 0).tolist()
 
 
 def _with_room(array: NDArray[Number], size: int) -> NDArray[Number]:

@@ -1,64 +1,99 @@
 """The graph: nodes, facts and edges in columns, and what is computed once per graph."""
 
-from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
-from clew.graph.columns import (
-    EMPTY,
-    Floats,
-    Labels,
-    Mask,
-    Ragged,
-    Rows,
-    Vectors,
-    expand_ranges,
-    freeze,
-    in_blocks,
-    offsets_of,
-    release_pages,
-    row_mask,
-    seal,
-    unit_rows,
-)
-from clew.graph.core import CONNECTORS, GraphColumns
-from clew.graph.deferred_vectors import DeferredSegment
-from clew.graph.edges import Edges, Facts
-from clew.graph.free_memory import release_free_memory
-from clew.graph.generated import (
-    ExtendablePart,
-    Generated,
-    Overlay,
-    add_generated,
-    overlay_generated,
-)
-from clew.graph.graph import Graph, Part
-from clew.graph.growth import (
-    GrowingPart,
-    ShrinkingPart,
-    carry_grown_parts,
-    carry_shrunk_parts,
-    with_nodes,
-)
-from clew.graph.headings import (
-    canonical_text,
-    heading_of,
-    text_with_heading,
-    texts_with_headings,
-    titles_of,
-    titles_of_all,
-)
-from clew.graph.mentioned import MentionedEntitiesPart
-from clew.graph.sources import Sources, SourcesPart
-from clew.graph.vector_column import (
-    AnyVectors,
-    DenseSegment,
-    VectorColumn,
-    VectorSegment,
-    has_vector,
-    products,
-    row_addresses,
-    take_vectors,
-    vectors_of,
-    with_rows,
-)
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
+    from clew.graph.columns import (
+        EMPTY,
+        Floats,
+        Labels,
+        Mask,
+        Ragged,
+        Rows,
+        Vectors,
+        are_consecutive,
+        expand_ranges,
+        freeze,
+        in_blocks,
+        offsets_of,
+        release_pages,
+        row_mask,
+        seal,
+        unit_rows,
+    )
+    from clew.graph.core import CONNECTORS, GraphColumns
+    from clew.graph.deferred_vectors import DeferredSegment
+    from clew.graph.edges import Edges, Facts
+    from clew.graph.free_memory import release_free_memory
+    from clew.graph.generated import (
+        ExtendablePart,
+        Generated,
+        Overlay,
+        add_generated,
+        overlay_generated,
+    )
+    from clew.graph.graph import Graph, Part
+    from clew.graph.growth import (
+        GrowingPart,
+        ShrinkingPart,
+        carry_grown_parts,
+        carry_shrunk_parts,
+        with_nodes,
+    )
+    from clew.graph.headings import (
+        canonical_text,
+        heading_of,
+        text_with_heading,
+        texts_at,
+        texts_with_headings,
+        titles_of,
+        titles_of_all,
+    )
+    from clew.graph.mentioned import MentionedEntitiesPart
+    from clew.graph.sources import Sources, SourcesPart
+    from clew.graph.vector_column import (
+        AnyVectors,
+        DenseSegment,
+        VectorColumn,
+        VectorSegment,
+        has_vector,
+        products,
+        row_addresses,
+        take_vectors,
+        vectors_of,
+        with_rows,
+    )
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "adjacency": "Adjacency Kinds Links kinds_without",
+            "columns": (
+                "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive expand_ranges freeze "
+                "in_blocks offsets_of release_pages row_mask seal unit_rows"
+            ),
+            "core": "CONNECTORS GraphColumns",
+            "deferred_vectors": "DeferredSegment",
+            "edges": "Edges Facts",
+            "free_memory": "release_free_memory",
+            "generated": "ExtendablePart Generated Overlay add_generated overlay_generated",
+            "graph": "Graph Part",
+            "growth": "GrowingPart ShrinkingPart carry_grown_parts carry_shrunk_parts with_nodes",
+            "headings": (
+                "canonical_text heading_of text_with_heading texts_at texts_with_headings "
+                "titles_of titles_of_all"
+            ),
+            "mentioned": "MentionedEntitiesPart",
+            "sources": "Sources SourcesPart",
+            "vector_column": (
+                "AnyVectors DenseSegment VectorColumn VectorSegment has_vector products "
+                "row_addresses take_vectors vectors_of with_rows"
+            ),
+        },
+    )
 
 __all__ = [
     "CONNECTORS",
@@ -91,6 +126,7 @@ __all__ = [
     "VectorSegment",
     "Vectors",
     "add_generated",
+    "are_consecutive",
     "canonical_text",
     "carry_grown_parts",
     "carry_shrunk_parts",
@@ -110,6 +146,7 @@ __all__ = [
     "seal",
     "take_vectors",
     "text_with_heading",
+    "texts_at",
     "texts_with_headings",
     "titles_of",
     "titles_of_all",

@@ -14,7 +14,8 @@ from clew.graph.core import GraphColumns
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-MIN_COUNTED = 400_000  # pairs that are sorted by counting; of fewer, scipy would take time to load
+MIN_BY_SCIPY = 1_000_000  # pairs that scipy sorts; of fewer, it takes longer to load than it saves
+DIGIT = 16  # bits of a number that numpy sorts by counting
 
 Kinds = tuple[str | tuple[str, float], ...] | None
 
@@ -170,11 +171,16 @@ class Adjacency:
 
 def _order_of_pairs(tails: Rows, heads: Rows, n: int) -> Rows:
     """Return what `np.lexsort((heads, tails))` does, of many in linear time and little memory."""
-    if len(tails) < MIN_COUNTED:
-        return np.argsort(tails.astype(np.int64) * n + heads, kind="stable").astype(np.int32)
-    by_head = _order_of(heads, n)
-    order: Rows = by_head[_order_of(tails[by_head], n)]
-    return order
+    if len(tails) >= MIN_BY_SCIPY:
+        by_head = _order_of(heads, n)
+        order: Rows = by_head[_order_of(tails[by_head], n)]
+        return order
+    pairs = tails.astype(np.int64) * n + heads
+    places = np.argsort(pairs.astype(np.uint16), kind="stable")
+    for shift in range(DIGIT, max(n * n - 1, 1).bit_length(), DIGIT):
+        digits = (pairs >> shift).astype(np.uint16)
+        places = places[np.argsort(digits[places], kind="stable")]
+    return places.astype(np.int32)
 
 
 def _order_of(rows: Rows, n: int) -> Rows:

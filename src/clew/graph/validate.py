@@ -86,7 +86,7 @@ def _check_nodes(graph: GraphColumns) -> None:
     for name in NODE_COLUMNS:
         _check_length(name, getattr(graph, name), n, "node")
     ids: Any = graph.ids
-    if _SOUND.get(id(ids)) is not ids and len(set(ids)) < n:
+    if _SOUND.get(id(ids)) is not ids and _has_repeats(ids):
         repeated = [id for id, times in Counter(graph.ids).items() if times > 1]
         raise ValueError(
             f"every node needs an id of its own: {len(repeated)} ids came more than once, "
@@ -108,6 +108,11 @@ def _check_nodes(graph: GraphColumns) -> None:
             f"got {graph.spans.shape}"
         )
     validate_vectors("vectors", graph.vectors, graph.ids)
+
+
+def _has_repeats(ids: Any) -> bool:  # noqa: ANN401  # texts, perhaps stored ones
+    count_distinct = getattr(ids, "count_distinct", None)  # without making the texts
+    return (len(set(ids)) if count_distinct is None else count_distinct()) < len(ids)
 
 
 def _check_facts(graph: GraphColumns) -> None:

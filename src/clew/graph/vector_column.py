@@ -57,6 +57,10 @@ class VectorSegment(Protocol):
         """Return the segment of some rows, without a copy where they are consecutive."""
         ...
 
+    def compact(self) -> VectorSegment:
+        """Return the same rows side by side in memory, to be gone through often."""
+        ...
+
     def products(self, query: Vectors) -> Vectors:
         """Return the dot products of the rows with a float32 vector: float32 [n]."""
         ...
@@ -96,6 +100,9 @@ class DenseSegment:
 
     def take(self, rows: NDArray[np.int64]) -> DenseSegment:
         return DenseSegment(vectors_of(self.array, rows))
+
+    def compact(self) -> DenseSegment:
+        return self
 
     def products(self, query: Vectors) -> Vectors:
         return products(self.array, query)
@@ -187,9 +194,14 @@ class VectorColumn:
         gathered: Vectors = flat.reshape(*chosen.shape, self.shape[1])
         return gathered
 
+    def compact(self) -> VectorColumn:
+        """Return the same rows side by side in memory, to be gone through often."""
+        return VectorColumn([segment.compact() for segment in self.segments])
+
     def products(self, query: Vectors) -> Vectors:
         """Return the dot products of all rows with a float32 vector: float32 [n]."""
-        return np.concatenate([segment.products(query) for segment in self.segments])
+        parts = [segment.products(query) for segment in self.segments]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def release_pages(self) -> None:
         """Let the system take back the memory of mapped files' pages."""

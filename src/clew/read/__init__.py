@@ -1,51 +1,66 @@
 """What is in the documents?  documents -> nodes and facts.
 
 Sources are loaded (`sources`, `files`, `formats`), cut into pieces (`split`), read for facts
-(`extract`), and put together as a graph without vectors and edges (`assemble`).
+(`extract`), and put together as a graph without vectors and edges (`assembly`).
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from clew.on_demand import load_on_demand
 
-from clew.document import Document
-from clew.graph import EMPTY, Graph
-from clew.processes import count_others, end_others, map_items
-from clew.progress import progress_bar
-from clew.read.assemble import (
-    Piece,
-    Split,
-    assemble,
-    passages_of_rows,
-    passages_to_extract,
-)
-from clew.read.canonical import Plain, make_canonical
-from clew.read.extract.cached_extractor import CachedExtractor, CannotLearnError
-from clew.read.extract.extractor import (
-    Extractor,
-    IncompleteTriples,
-    Passage,
-    Triple,
-    is_corpus_wide,
-)
-from clew.read.extract.knowledge import Knowledge, LearningExtractor, PassagesOf, as_learning
-from clew.read.extract.language_model import ExtractionEstimate, Triples
-from clew.read.extract.names import Names
-from clew.read.extract.symbols import NamesAndSymbols, Symbols
-from clew.read.extract.tagger import TaggedEntities
-from clew.read.formats.rows import read_rows
-from clew.read.graph_documents import relation_words
-from clew.read.known_files import FileReading
-from clew.read.known_pieces import CutBefore, pieces_in
-from clew.read.llama_index_nodes import without_relationships
-from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
-from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
-from clew.read.split.files import SplitFiles, is_of_file
-from clew.read.split.splitter import Splitter
-from clew.read.split.whole import keep_whole
-from clew.text.tokens import make_counter
+if TYPE_CHECKING:
+    from clew.read.assembly import assemble, passages_of_rows
+    from clew.read.canonical import Plain, make_canonical
+    from clew.read.extract.cached_extractor import CachedExtractor, CannotLearnError
+    from clew.read.extract.extractor import (
+        Extractor,
+        IncompleteTriples,
+        Passage,
+        Triple,
+        is_corpus_wide,
+    )
+    from clew.read.extract.knowledge import Knowledge, LearningExtractor, PassagesOf, as_learning
+    from clew.read.extract.language_model import ExtractionEstimate, Triples
+    from clew.read.extract.names import Names
+    from clew.read.extract.symbols import NamesAndSymbols, Symbols
+    from clew.read.extract.tagger import TaggedEntities
+    from clew.read.file_reading import FileReading
+    from clew.read.formats.rows import read_rows
+    from clew.read.graph_documents import relation_words
+    from clew.read.known_pieces import CutBefore, pieces_in
+    from clew.read.llama_index_nodes import without_relationships
+    from clew.read.nodes import estimate_extraction, read_nodes, read_passages
+    from clew.read.pieces import Piece, Split
+    from clew.read.sources import LoadedDocuments, load_documents, load_single, text_id
+    from clew.read.split.files import FILES, SplitFiles
+    from clew.read.split.splitter import Splitter
+    from clew.read.split.whole import keep_whole
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "assembly": "assemble passages_of_rows",
+            "canonical": "Plain make_canonical",
+            "extract.cached_extractor": "CachedExtractor CannotLearnError",
+            "extract.extractor": "Extractor IncompleteTriples Passage Triple is_corpus_wide",
+            "extract.knowledge": "Knowledge LearningExtractor PassagesOf as_learning",
+            "extract.language_model": "ExtractionEstimate Triples",
+            "extract.names": "Names",
+            "extract.symbols": "NamesAndSymbols Symbols",
+            "extract.tagger": "TaggedEntities",
+            "file_reading": "FileReading",
+            "formats.rows": "read_rows",
+            "graph_documents": "relation_words",
+            "known_pieces": "CutBefore pieces_in",
+            "llama_index_nodes": "without_relationships",
+            "nodes": "estimate_extraction read_nodes read_passages",
+            "pieces": "Piece Split",
+            "sources": "LoadedDocuments load_documents load_single text_id",
+            "split.files": "FILES SplitFiles",
+            "split.splitter": "Splitter",
+            "split.whole": "keep_whole",
+        },
+    )
 
 __all__ = [
     "FILES",
@@ -89,142 +104,3 @@ __all__ = [
     "text_id",
     "without_relationships",
 ]
-
-FILES = SplitFiles()
-"""What cuts documents unless somebody says otherwise: files, which hold more than a page."""
-
-
-def read_nodes(
-    documents: Sequence[Document],
-    *,
-    splitter: Split | CutBefore | None = None,
-    facts: Mapping[str, Iterable[Triple]] | None = None,
-    extractor: object = None,
-    count: Callable[[str], int],
-    embedder: object = None,
-    progress: bool = False,
-) -> Graph:
-    """Return the nodes and facts of the documents, without vectors and edges.
-
-    Args:
-        documents: The documents, as `load_documents` returns them.
-        splitter: Cuts documents into sections, passages and sentences; None keeps each whole.
-        facts: Triples (subject, relation, object) by document id.
-        extractor: Reads more facts in the passages, see `Extractor`; None reads none.
-        count: The tokenizer, text -> number of tokens.
-        embedder: What a semantic splitter compares sentences by, unless it has its own.
-        progress: Whether to show a bar.
-
-    Example:
-        >>> graph = read_nodes([Document("moon", "The moon is far.")], count=len)
-        >>> list(graph.ids), list(graph.kinds)
-        (['moon'], ['passage'])
-    """
-    bar = progress_bar(shown=progress, label="reading", unit="document", total=len(documents))
-    with bar:
-        pieces = _cut(documents, splitter, count, embedder, bar.update)
-    return assemble(documents, pieces, facts, count, extractor)
-
-
-def read_passages(
-    sources: object,
-    *,
-    splitter: Split | None = FILES,
-    count: object = None,
-    include: str | Sequence[str] = (),
-    exclude: str | Sequence[str] = (),
-) -> list[Passage]:
-    """Return the passages that an extractor is shown.
-
-    Args:
-        sources: The documents, as in `Index.from_documents`.
-        splitter: As in `Index.from_documents`.
-        count: As in `Index.from_documents`.
-        include: As in `Index.from_documents`.
-        exclude: As in `Index.from_documents`.
-
-    Example:
-        >>> [passage.text for passage in read_passages(["The moon is far."])]
-        ['The moon is far.']
-    """
-    choice = FileChoice(checked_patterns(INCLUDE, include), checked_patterns(EXCLUDE, exclude))
-    documents = load_documents(sources, choice=choice).documents
-    return passages_to_extract(documents, _cut(documents, splitter, make_counter(count)))
-
-
-def estimate_extraction(
-    sources: object,
-    extractor: Triples,
-    *,
-    splitter: Split | None = FILES,
-    count: object = None,
-    include: str | Sequence[str] = (),
-    exclude: str | Sequence[str] = (),
-) -> ExtractionEstimate:
-    """Return how often `Index.from_documents` would call a model, and with how many tokens.
-
-    The model is not called. Answers that are known already are not counted.
-
-    Args:
-        sources: The documents, as in `Index.from_documents`.
-        extractor: What would read them.
-        splitter: As in `Index.from_documents`.
-        count: As in `Index.from_documents`.
-        include: As in `Index.from_documents`.
-        exclude: As in `Index.from_documents`.
-
-    Example:
-        >>> estimate_extraction(["The moon is far."], Triples(lambda prompt: "{}")).calls
-        1
-    """
-    passages = read_passages(
-        sources, splitter=splitter, count=count, include=include, exclude=exclude
-    )
-    return extractor.estimate(passages)
-
-
-def _cut(
-    documents: Sequence[Document],
-    splitter: Split | CutBefore | None,
-    count: Callable[[str], int],
-    embedder: object = None,
-    update: Callable[[int], object] = lambda _: None,
-) -> list[Sequence[Piece]]:
-    """Return the pieces of every document; it is the last work that is divided among processes."""
-    known: Mapping[str, Sequence[Piece]] = EMPTY
-    if isinstance(splitter, CutBefore):
-        known, splitter = splitter.pieces, splitter.splitter
-    cut: Split = splitter or keep_whole
-    if isinstance(cut, SplitFiles):
-        whole = {one.id: keep_whole(one) for one in documents if not is_of_file(one)}
-        known, cut = {**whole, **known}, Splitter(cut.tokens)
-    if isinstance(cut, Splitter):
-        semantic = cut.semantic
-        if semantic is True and embedder is not None:
-            semantic = embedder
-        cut = replace(cut, count=cut.count or count, semantic=semantic)
-    if cut is keep_whole or (type(cut) is Splitter and cut.semantic is False):
-        uncut = [document for document in documents if document.id not in known]
-        sizes = [len(document.text) for document in uncut]
-        texts = uncut
-        if cut is not keep_whole or count_others(sizes):
-            texts = [_without_others_objects(document) for document in uncut]
-        fresh = iter(map_items(partial(_pieces_of, cut), texts, sizes=sizes, update=update))
-        end_others()
-        update(len(documents) - len(uncut))
-        return [known[d.id] if d.id in known else next(fresh) for d in documents]
-    end_others()  # what a caller has made, or what loads a model, works in this process alone
-    return map_items(partial(_pieces_of, cut), documents, sizes=[0] * len(documents), update=update)
-
-
-def _pieces_of(cut: Split, document: Document) -> Sequence[Piece]:
-    return keep_whole(document) if document.heading else cut(document)
-
-
-def _without_others_objects(document: Document) -> Document:
-    """Return what clew's own splitters look at, which any process can be sent."""
-    language = document.metadata.get("language")
-    metadata = {} if language is None else {"language": str(language)}
-    return Document(
-        document.id, document.text, metadata, heading=document.heading, format=document.format
-    )

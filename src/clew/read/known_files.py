@@ -10,12 +10,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from clew.document import Document
 from clew.processes import map_items
+from clew.read.file_reading import FileReading, Look
 from clew.read.files import FileContents, FileToRead, read_file
 from clew.read.formats.table import format_of_file
 from clew.version import __version__
@@ -23,31 +23,6 @@ from clew.version import __version__
 READING = 5  # of how files are read; another number reads all of them again
 SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
 MAX_NUMBER = 2**63 - 1  # what is kept of a look: inodes of some file systems are larger
-
-Look = tuple[int, ...]
-"""Size, times of the last write and change in nanoseconds, and inode of a file."""
-
-
-@dataclass(frozen=True, eq=False)
-class FileReading:
-    """What a file gave when it was read.
-
-    Attributes:
-        path: Where the file is, with forward slashes.
-        id: The id that its document was given.
-        reader: What read it; see `reader_of`.
-        look: How it looked from outside before it was read. Empty where that does not tell whether
-            the file would give the same again.
-        documents: The documents that it gave.
-        skipped: (path, reason) for what of it was not read, or not as its name says.
-    """
-
-    path: str
-    id: str
-    reader: str
-    look: Look
-    documents: tuple[Document, ...] = ()
-    skipped: tuple[tuple[str, str], ...] = ()
 
 
 def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) -> list[FileReading]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.document import Document
-from clew.graph import Graph
-from clew.read.assemble import ID_ENDINGS, Piece, Split
+from clew.graph import Graph, texts_at
+from clew.read.assembly import ID_ENDINGS
+from clew.read.pieces import Piece, Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +78,12 @@ def _pieces_of_container(graph: Graph, top: int, behind: int) -> list[Piece]:
     first, id = top + 1, graph.ids[top]
     parents = (graph.parents[first:behind] - first).tolist()
     spans = graph.spans[first:behind].tolist()
-    for row, above, (start, end) in zip(range(first, behind), parents, spans, strict=True):
+    rows = range(first, behind)
+    texts = zip(texts_at(graph.ids, rows), texts_at(graph.texts, rows), strict=True)
+    for row, above, (start, end), (own_id, text) in zip(rows, parents, spans, texts, strict=True):
         kind = graph.kinds[row]
-        if graph.ids[row] != f"{id}#{start}-{end}{ID_ENDINGS.get(kind, '')}" or start == end:
+        if own_id != f"{id}#{start}-{end}{ID_ENDINGS.get(kind, '')}" or start == end:
             break  # another document's, or a section that only metadata name
         parent = above if above >= 0 else None
-        pieces.append(Piece(kind, graph.texts[row], start, end, parent, graph.references[row]))
+        pieces.append(Piece(kind, text, start, end, parent, graph.references[row]))
     return pieces

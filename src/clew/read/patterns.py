@@ -6,8 +6,10 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 INCLUDE, EXCLUDE = "include", "exclude"
 
@@ -148,6 +150,8 @@ def pattern_remarks(
 
 @cache
 def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec  # where there are patterns: most questions have none
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of a set in a set, which is no error
         return GitIgnoreSpec.from_lines(patterns)

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from clew.document import Document
 from clew.graph import EMPTY
+from clew.read.file_reading import FileReading
 from clew.read.files import FileToRead, files_at
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
-from clew.read.known_files import FileReading, read_files
+from clew.read.known_files import read_files
 from clew.read.langchain_documents import (
     from_langchain_document,
     is_langchain_document,

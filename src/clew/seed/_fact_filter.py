@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from clew import model as models
 from clew.graph import Graph, Mask, Rows, freeze
-from clew.model import FittedPrompt, Model, fit_text, parse_json
 from clew.types import Query
 
 MAX_TOKENS = 2000  # of the prompt, where the model's own ceiling is not lower
@@ -65,7 +65,7 @@ def choose_facts(graph: Graph, query: Query, facts: Rows, *, asks: bool = True) 
     """
     if not asks or query.model is None or not len(facts):
         return FactChoice(None, {})
-    model = Model.of(query.model)
+    model = models.Model.of(query.model)
     prompt = fact_prompt(model, query.text, [graph.facts.texts[fact] for fact in facts])
     shown = prompt.shown + prompt.is_cut
     answer = model.ask(prompt.text, lambda text: read_numbers(text, shown))
@@ -81,7 +81,7 @@ def choose_facts(graph: Graph, query: Query, facts: Rows, *, asks: bool = True) 
     return FactChoice(freeze(mask, np.bool_), notes)
 
 
-def fact_prompt(model: Model, question: str, facts: Sequence[str]) -> FittedPrompt:
+def fact_prompt(model: models.Model, question: str, facts: Sequence[str]) -> models.FittedPrompt:
     """Return the prompt, with as many facts as fit. The question has at most half of the room.
 
     Args:
@@ -92,7 +92,7 @@ def fact_prompt(model: Model, question: str, facts: Sequence[str]) -> FittedProm
     ceiling = min(MAX_TOKENS, model.max_prompt_tokens)
     frame = model.tokens(PROMPT.format(question="", facts="", most=MAX_CHOSEN))
     room = (ceiling - frame) // 2
-    shown = fit_text(question, lambda text: model.tokens(text) <= room)
+    shown = models.fit_text(question, lambda text: model.tokens(text) <= room)
 
     def build(parts: Sequence[str]) -> str:
         return PROMPT.format(question=shown, facts="\n".join(parts), most=MAX_CHOSEN)
@@ -119,7 +119,7 @@ def read_numbers(text: str, n: int) -> list[int]:
         >>> read_numbers('Here: {"facts": [2, "3", 2]}', 3)
         [2, 3]
     """
-    answer = parse_json(text)
+    answer = models.parse_json(text)
     listed = answer.get("facts") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
         raise ValueError(f'wanted {{"facts": [numbers]}}; got {text[:80]!r}')  # noqa: TRY004  # an answer, no argument

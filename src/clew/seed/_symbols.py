@@ -268,6 +268,8 @@ class SymbolTablePart:
 
     def compute(self, graph: Graph) -> SymbolTable:
         facts = graph.facts
+        if DEFINES not in facts.relations.names:
+            return SymbolTable({}, {}, (), facts.objects)
         relations = tuple(facts.relations)
         defined = {
             row for row, of in zip(facts.objects.tolist(), relations, strict=True) if of == DEFINES

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.graph import Graph
+from clew.graph import Graph, Rows, freeze
 from clew.seed.in_sections import InSections
 from clew.text.words import words
 from clew.types import Query, Seed, Seeds
@@ -59,10 +59,9 @@ class InOwnWords:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         find_alone, factors = self.seed.on(graph), np.ones(len(graph))
-        for row in graph.rows("passage").tolist():
-            own_words = count_beside_links(graph.texts[row], enough=self.full)
-            if own_words is not None and own_words < self.full:
-                factors[row] = (own_words + 1) / (self.full + 1)
+        own_words = graph.part(LinkedWordsPart(self.full))
+        is_short = (own_words >= 0) & (own_words < self.full)
+        factors[is_short] = (own_words[is_short] + 1) / (self.full + 1)
         if (factors == 1).all():
             return find_alone
 
@@ -71,6 +70,27 @@ class InOwnWords:
             return replace(seeds, scores=seeds.scores * factors)
 
         return find_seeds
+
+
+@dataclass(frozen=True)
+class LinkedWordsPart:
+    """The part that counts the words outside of links, int32 [n]; -1 where no passage has links.
+
+    A graph that is a part of a corpus may be given what is known.
+
+    Attributes:
+        enough: as in `count_beside_links`.
+    """
+
+    enough: int = 32
+
+    def compute(self, graph: Graph) -> Rows:
+        words = np.full(len(graph), -1, np.int32)
+        for row in graph.rows("passage").tolist():
+            found = count_beside_links(graph.texts[row], enough=self.enough)
+            if found is not None:
+                words[row] = found
+        return freeze(words, np.int32)
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:

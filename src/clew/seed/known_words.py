@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from clew.graph import Graph, Mask, titles_of_all
+from clew.graph import Graph, Mask, texts_at, titles_of_all
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.languages import Languages, LanguagesPart, identify_languages
 
@@ -61,7 +61,5 @@ def _taken(
 
 def _searched(graph: Graph, rows: Sequence[int]) -> list[tuple[str, str, list[str]]]:
     """Return what nodes are searched by: their texts under their titles; and their ids."""
-    titles = titles_of_all(graph, rows)
-    return [
-        (graph.ids[row], graph.texts[row], above) for row, above in zip(rows, titles, strict=True)
-    ]
+    ids, texts = texts_at(graph.ids, rows), texts_at(graph.texts, rows)
+    return list(zip(ids, texts, titles_of_all(graph, rows), strict=True))

@@ -5,16 +5,31 @@ by heuristics and proved by node-separator cuts (Alvarez-Miranda, Ljubic and Mut
 et al., Math. Program. Comput. 9, 2017).
 """
 
-from clew.algorithms.budgeted.cuts import prove
-from clew.algorithms.budgeted.problem import (
-    Problem,
-    Solution,
-    articulation_mask,
-    is_feasible,
-    spanning_parents,
-)
-from clew.algorithms.budgeted.shared_costs import SharedCosts, solve_with_shared_costs
-from clew.algorithms.budgeted.solve import METHODS, solve_budgeted
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.algorithms.budgeted.cuts import prove
+    from clew.algorithms.budgeted.problem import (
+        Problem,
+        Solution,
+        articulation_mask,
+        is_feasible,
+        spanning_parents,
+    )
+    from clew.algorithms.budgeted.shared_costs import SharedCosts, solve_with_shared_costs
+    from clew.algorithms.budgeted.solve import METHODS, solve_budgeted
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "cuts": "prove",
+            "problem": "Problem Solution articulation_mask is_feasible spanning_parents",
+            "shared_costs": "SharedCosts solve_with_shared_costs",
+            "solve": "METHODS solve_budgeted",
+        },
+    )
 
 __all__ = [
     "METHODS",

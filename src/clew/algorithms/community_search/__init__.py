@@ -4,17 +4,33 @@
 - `search_communities` and `peel` are Q-Peel (DA-RAG, arXiv 2602.08545, section 5 and Algorithm 1).
 """
 
-from clew.algorithms.community_search.q_peel import (
-    LEVELS,
-    Community,
-    CommunitySearchResult,
-    Truss,
-    induced_community,
-    k_truss,
-    peel,
-    search_communities,
-)
-from clew.algorithms.community_search.truss import trussness
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.algorithms.community_search.q_peel import (
+        LEVELS,
+        Community,
+        CommunitySearchResult,
+        Truss,
+        induced_community,
+        k_truss,
+        peel,
+        search_communities,
+    )
+    from clew.algorithms.community_search.truss import trussness
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "q_peel": (
+                "LEVELS Community CommunitySearchResult Truss induced_community k_truss peel "
+                "search_communities"
+            ),
+            "truss": "trussness",
+        },
+    )
 
 __all__ = [
     "LEVELS",

@@ -20,8 +20,12 @@ def _sums_at_once(starts, ends, columns, counts, weights_of, products):
     values = weights_of[1] * products[columns]  # most entries come once
     several = np.flatnonzero(counts != 1)
     values[several] = weights_of[counts[several]] * products[columns[several]]
-    sums = np.bincount(np.repeat(np.arange(len(starts)), lengths), values, len(starts))
-    return sums.astype(np.float64, copy=False)  # whole numbers where there is no entry
+    rows = np.repeat(np.arange(len(starts)), lengths)
+    first = np.cumsum(lengths) - lengths
+    is_second = (np.arange(len(rows)) - first[rows]) % 2
+    sums = np.bincount(2 * rows + is_second, values, 2 * len(starts))
+    sums = sums.astype(np.float64, copy=False)  # whole numbers where there is no entry
+    return sums[::2] + sums[1::2]
 
 
 @compiled(at_once=_sums_at_once)
@@ -36,15 +40,46 @@ def bag_sums(starts, ends, columns, counts, weights_of, products):
         weights_of: float64 [256], the weight of each count.
         products: float64, the product of each column.
 
-    Places are unsigned, since one that may count from the end takes half as long again.
+    Places are unsigned, since one that may count from the end takes half as long again. Every
+    second entry goes to a second sum, since one alone would wait for each addition.
     """
     sums = np.zeros(len(starts))
+    one, two = np.uint64(1), np.uint64(2)
     for row in range(len(starts)):
-        total = 0.0
-        for i in range(np.uint64(starts[row]), np.uint64(ends[row])):
-            total += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
-        sums[row] = total
+        a = b = 0.0
+        i, end = np.uint64(starts[row]), np.uint64(ends[row])
+        while i + two <= end:
+            a += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
+            b += weights_of[np.uint64(counts[i + one])] * products[np.uint64(columns[i + one])]
+            i += two
+        if i < end:
+            a += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
+        sums[row] = a + b
     return sums
+
+
+def _add_scaled_at_once(first, second, scales, mean):
+    found = first * scales[:, 0]
+    found += second * scales[:, 1]
+    found -= scales[:, 2] * mean
+    return found.astype(np.float32)
+
+
+@compiled(at_once=_add_scaled_at_once)
+def add_scaled(first, second, scales, mean):
+    """Return first * scales[:, 0] + second * scales[:, 1] - scales[:, 2] * mean: float32 [n].
+
+    Args:
+        first: float64 [n].
+        second: float64 [n].
+        scales: float32 [n, 3].
+        mean: float32.
+    """
+    found = np.empty(len(first), np.float32)
+    for row in range(len(first)):
+        scaled = first[row] * scales[row, 0] + second[row] * scales[row, 1]
+        found[row] = scaled - np.float64(scales[row, 2] * mean)
+    return found
 
 
 def _row_products_at_once(starts, columns, values, vector):

@@ -34,6 +34,7 @@ from clew.graph import Adjacency, Floats, Graph, Rows, Vectors
 
 SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual
 DOUBLE = 2.0**-46  # in float64: some units in the last place of a sum
+ROUNDED = 1e-5  # sums of weights that are as near as this are the same
 TINY = 1e-300
 CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass over the links
 MAX_TOGETHER = 16  # reset vectors in one pass
@@ -86,6 +87,47 @@ class Walk:
         return shares
 
 
+@dataclass(frozen=True, eq=False)
+class WholeStrengths:
+    """What the edges weigh that each node of a part of a graph has in the whole.
+
+    Attributes:
+        kinds: kinds of edge.
+        sums: float64 [n, kinds], of each node, the sum of the weights of its edges of each kind.
+    """
+
+    kinds: tuple[str, ...]
+    sums: Floats
+
+    def shares(
+        self, kinds: tuple[str | tuple[str, float], ...] | None, strengths: Floats
+    ) -> Floats:
+        """Return the factors that make weights the probabilities that they have in the whole.
+
+        Args:
+            kinds: kinds of edge, or pairs of a kind and the factor on its weights; None for all.
+            strengths: float64 [n], the sum of the weights of each node's edges in the part.
+        """
+        chosen = self.kinds if kinds is None else kinds
+        factors = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in chosen)
+        whole = self.sums @ np.array([factors.get(kind, 0.0) for kind in self.kinds])
+        # A node that has all its edges walks exactly as without this.
+        sums = np.where(whole > strengths * (1 + ROUNDED), whole, strengths)
+        shares: Floats = np.divide(1.0, sums, out=np.ones(len(sums)), where=sums > 0)
+        return shares
+
+
+@dataclass(frozen=True)
+class WholeStrengthsPart:
+    """The part that a graph is given where it is a part of another; None where it is whole.
+
+    A walk over a part of a graph then leaves it as often as it would in the whole.
+    """
+
+    def compute(self, graph: Graph) -> WholeStrengths | None:
+        return None
+
+
 @dataclass(frozen=True)
 class WalkPart:
     """The part of a graph that is a `Walk` over some kinds of edge.
@@ -111,7 +153,9 @@ class WalkPart:
         if self.directed:
             return build_walk(links.matrix(dtype=np.float32), links.strengths(), directed=True)
         rows = links.starts, links.targets, links.weights.astype(np.float32)
-        return _walk(rows, rows, links.strengths())  # scipy is not imported for it
+        strengths, whole = links.strengths(), graph.part(WholeStrengthsPart())
+        shares = None if whole is None else whole.shares(self.kinds, strengths)
+        return _walk(rows, rows, strengths, shares)  # scipy is not imported for it
 
 
 def build_walk(
@@ -196,7 +240,9 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
         [0.667, 0.333]
     """
     check_reset(damping, reset)
-    x = solve_places(walk, reset[walk.order] / reset.sum(), damping, tolerance)
+    start = reset[walk.order]
+    start /= reset.sum()
+    x = solve_places(walk, start, damping, tolerance)
     x /= x.sum()
     return x[walk.places]
 

@@ -7,9 +7,23 @@
   needs them.
 """
 
-from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
-from clew.algorithms.steiner.forest import METHODS, SteinerForest, slot_sources, steiner_forest
-from clew.algorithms.steiner.lengths import LazyLengths
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.algorithms.steiner.expansion import RULES, ExpandedTree, edge_weight, expand_tree
+    from clew.algorithms.steiner.forest import METHODS, SteinerForest, slot_sources, steiner_forest
+    from clew.algorithms.steiner.lengths import LazyLengths
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "expansion": "RULES ExpandedTree edge_weight expand_tree",
+            "forest": "METHODS SteinerForest slot_sources steiner_forest",
+            "lengths": "LazyLengths",
+        },
+    )
 
 __all__ = [
     "METHODS",

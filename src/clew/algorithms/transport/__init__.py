@@ -4,14 +4,29 @@ Titouan, Courty, Tavenard, Laetitia and Flamary, ICML 2019; bounds after Memoli,
 `Neighbourhood` is the small graph of Kurisu-G2 whose changes are tested.
 """
 
-from clew.algorithms.transport.fused_gromov_wasserstein import (
-    TransportVerdict,
-    conditional_gradient,
-    decide,
-    fgw_distance,
-    identity_bound,
-)
-from clew.algorithms.transport.neighbourhood import Neighbourhood
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.algorithms.transport.fused_gromov_wasserstein import (
+        TransportVerdict,
+        conditional_gradient,
+        decide,
+        fgw_distance,
+        identity_bound,
+    )
+    from clew.algorithms.transport.neighbourhood import Neighbourhood
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "fused_gromov_wasserstein": (
+                "TransportVerdict conditional_gradient decide fgw_distance identity_bound"
+            ),
+            "neighbourhood": "Neighbourhood",
+        },
+    )
 
 __all__ = [
     "Neighbourhood",

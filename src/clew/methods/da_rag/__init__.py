@@ -7,7 +7,20 @@ Where each part of the paper is:
 - reports by the caller's language model: `method.DaRag`.
 """
 
-from clew.methods.da_rag.method import DaRag
-from clew.methods.da_rag.selection import CommunitySearch
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.methods.da_rag.method import DaRag
+    from clew.methods.da_rag.selection import CommunitySearch
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "method": "DaRag",
+            "selection": "CommunitySearch",
+        },
+    )
 
 __all__ = ["CommunitySearch", "DaRag"]

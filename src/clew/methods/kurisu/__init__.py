@@ -12,6 +12,18 @@ Where each part of the paper is:
 - question clusters and documentation, section 2.4 and Algorithms 3 to 10: `clew.documentation`.
 """
 
-from clew.methods.kurisu.descent import Descent
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.methods.kurisu.descent import Descent
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "descent": "Descent",
+        },
+    )
 
 __all__ = ["Descent"]

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from clew.read.extract.relations import Mention
-from clew.read.extract.word_columns import Word, WordColumns
+from clew.read.extract.word_columns import TextWords, Word
 from clew.text.words import IDEOGRAPHS
 
 _UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
@@ -24,18 +24,15 @@ MAX_SHARE = 0.05  # of the passages that may have a word without capitals that i
 MIN_JOINED = 2  # times that two words come together in the name that they form
 
 
-def caseless_words(text: str, words: WordColumns) -> list[Word]:
-    """Return the words that are written in letters that have no capitals.
-
-    Args:
-        text: The text.
-        words: Its words.
-    """
+def caseless_words(words: TextWords) -> list[Word]:
+    """Return the words that are written in letters that have no capitals."""
+    text, starts = words.text, words.columns.starts
     if text.isascii():
         return []
-    letters = [(i, text[start]) for i, start in enumerate(words.starts) if text[start] > ASCII]
+    numbers = range(words.first, words.end)
+    letters = [(i, text[starts[i]]) for i in numbers if text[starts[i]] > ASCII]
     return [
-        words.word(i)
+        words.columns.word(i)
         for i, letter in letters
         if letter.isalpha() and letter.lower() == letter.upper()
     ]

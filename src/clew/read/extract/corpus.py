@@ -15,14 +15,13 @@ from clew.read.extract.caseless import (
     is_spaced_name,
     keys_of_pairs,
 )
-from clew.read.extract.knowledge import Knowledge
+from clew.read.extract.knowledge import NAMES_FORM, Knowledge
 from clew.read.extract.mentions import ShortWords, choose_abbreviations, without_possessive
 from clew.read.extract.passage_names import CountedWords, Evidence, NormalizedPassage, Written
 from clew.read.extract.word_columns import Word, find_columns, first_key
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
-FORM = "names 1"
 """How names are learnt: another number wherever the tables below count in another way."""
 PASSAGES, TITLES = "names.passages", "names.titles"  # all passages, by ""; titles as they are shown
 SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before a full stop
@@ -72,7 +71,7 @@ class CorpusCounts:
 
     def known(self) -> Knowledge:
         """Return what is known with all that was counted until now."""
-        counted = Knowledge(FORM, self._tables)
+        counted = Knowledge(NAMES_FORM, self._tables)
         if self._before is None:
             return counted
         self._before = self._before.grown(counted)

@@ -8,11 +8,18 @@ those of passages that go are taken away, so that no word of a deleted text is l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from clew.read.extract.extractor import Passage, Triple
+
+NAMES_FORM = "names 1"
+"""The form of what `clew.Names` learns."""
+
+SYMBOLS_FORM = "symbols 2"
+"""The form of what `clew.Symbols` learns."""
 
 PassagesOf = Callable[[Collection[str]], Sequence[Passage]]
 """Returns the passages of some documents of an index, by their ids."""
@@ -75,10 +82,15 @@ class Knowledge:
         tables = {name: table for name, table in self.tables.items() if name.startswith(begin)}
         return Knowledge(form, tables)
 
+    @classmethod
+    def joined(cls, form: str, parts: Sequence[Knowledge]) -> Knowledge:
+        """Return what several extractors have learnt, whose tables have different names."""
+        # The first of several maps goes before, and their names are listed from the last one on.
+        return cls(form, ChainMap(*[cast("Any", part.tables) for part in reversed(parts)]))
+
     def in_order(self) -> Knowledge:
         """Return the same with the texts of each table sorted, as it is in every process."""
-        tables = {name: dict(sorted(counts.items())) for name, counts in self.tables.items()}
-        return replace(self, tables=tables)
+        return replace(self, tables=_InOrder(self.tables))
 
     def _with(self, other: Knowledge, sign: int) -> Knowledge:
         if other.form != self.form:
@@ -94,6 +106,28 @@ class Knowledge:
                         del table[text]
                 tables[name] = table
         return replace(self, tables=tables)
+
+
+class _InOrder(Mapping[str, Mapping[str, int]]):
+    """Tables whose texts are sorted when one is first asked for: most are never asked for."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, int]]) -> None:
+        self._unsorted = dict(tables)
+        self._sorted = dict[str, dict[str, int]]()
+
+    def __getitem__(self, name: str) -> Mapping[str, int]:
+        if name not in self._sorted:
+            self._sorted[name] = dict(sorted(self._unsorted[name].items()))
+        return self._sorted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._unsorted)
+
+    def __len__(self) -> int:
+        return len(self._unsorted)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 @runtime_checkable

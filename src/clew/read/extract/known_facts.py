@@ -11,14 +11,16 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from clew.read.extract.extractor import Triple
+from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
+    WORDS,
     Evidence,
     NormalizedPassage,
-    Rules,
     facts_of_mentions,
     find_mentions,
     without_overlaps,
 )
+from clew.read.extract.word_columns import TextWords
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 
@@ -61,13 +63,16 @@ NOTHING_ASKED: Any = dict.fromkeys(("mostly_small", "capital", "titles"), frozen
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
 
-def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> tuple[Triple, ...]:
+def read_facts(
+    passage: NormalizedPassage, evidence: Evidence, rules: Rules, words: TextWords | None = None
+) -> tuple[Triple, ...]:
     """Return the facts of a passage: see `clew.read.extract.relations`.
 
     Args:
         passage: The passage.
         evidence: What the corpus says of its words.
         rules: What is a name, and what is a relation.
+        words: Its words behind its title, where somebody has them.
 
     Example:
         >>> evidence = Evidence(*[frozenset()] * 4, (), (), *[frozenset()] * 2)
@@ -81,14 +86,16 @@ def read_facts(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> 
     for one in known:
         if one.hold(evidence):
             return one.facts
-    words = _Asked(small), _Asked(capital), _Asked(titles)
-    traced = evidence._replace(mostly_small=words[0], capital=words[1], titles=words[2])
-    mentions = without_overlaps(find_mentions(passage, traced, rules))
-    facts = facts_of_mentions(passage, mentions, rules)
+    if words is None:
+        words = WORDS.of(passage, evidence.abbreviations)
+    traced = _Asked(small), _Asked(capital), _Asked(titles)
+    traceable = evidence._replace(mostly_small=traced[0], capital=traced[1], titles=traced[2])
+    mentions = without_overlaps(find_mentions(passage, words, traceable, rules))
+    facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
         found = KnownFacts(
-            tuple([frozenset(some.asked) for some in words]),
-            tuple([some & some.asked for some in words]),
+            tuple([frozenset(some.asked) for some in traced]),
+            tuple([some & some.asked for some in traced]),
             facts,
         )
         FACTS.put(key, (found, *known[: MAX_KNOWN - 1]))

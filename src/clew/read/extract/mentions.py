@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
-from clew.read.extract.word_columns import Word, WordColumns
+from clew.read.extract.word_columns import TextWords
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
 _QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
@@ -33,18 +32,9 @@ MAX_SMALL_WORDS = 2  # between two capitalised words of a name
 
 ShortWords = tuple[tuple[str, ...], tuple[str, ...]]  # all, and those before a full stop
 TitleWords = Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
-
-
-class Run(NamedTuple):
-    """Neighbouring words that may be a name.
-
-    Attributes:
-        words: The words.
-        is_title: Whether they are, word for word, the title of a document.
-    """
-
-    words: tuple[Word, ...]
-    is_title: bool
+Run = tuple[int, int, bool]
+"""Neighbouring words that may be a name: the number of the first, the number behind the last, and
+whether they are, word for word, the title of a document."""
 
 
 def without_possessive(word: str) -> str:
@@ -102,34 +92,49 @@ def choose_abbreviations(total: Mapping[str, int], with_stop: Mapping[str, int])
 
 
 def find_runs(
-    text: str,
-    words: WordColumns,
+    words: TextWords,
     titles: TitleWords,
+    firsts: Collection[str],
     inner_words: Collection[str],
     max_words: int,
 ) -> Iterator[Run]:
     """Yield the runs of capitalised words; none overlap.
 
     Args:
-        text: The text.
-        words: Its words.
+        words: The words of a text.
         titles: The words of titles by their first two, the longest title first. A title that is
             longer than the run at its place replaces it.
+        firsts: The first word of each of these titles, as `first_words` returns them.
         inner_words: Small words that may be between two capitalised ones.
         max_words: The number of words that a run may have.
     """
-    behind, word, capitals, keys = 0, words.word, words.capitals, words.keys  # the last run
-    firsts = {first for first, _ in titles}
+    behind, capitals, keys = 0, words.columns.capitals, words.columns.keys  # the last run
+    last = words.end - 1
     for i in words.openings:
         if i < behind:
             continue
-        run_end = _run_end(text, words, i, inner_words, max_words) if capitals[i] else i
+        if not capitals[i]:
+            run_end = i
+        elif i == last or not (capitals[i + 1] or keys[i + 1] in inner_words):
+            run_end = i + 1  # as most do
+        else:
+            run_end = _run_end(words, i, inner_words, max_words)
         title_end = i + _title_length(words, i, titles) if keys[i] in firsts else i
         if title_end > run_end:
-            yield Run(tuple(map(word, range(i, title_end))), is_title=True)
+            yield i, title_end, True
         elif run_end > i:
-            yield Run(tuple(map(word, range(i, run_end))), is_title=False)
+            yield i, run_end, False
         behind = max(run_end, title_end)
+
+
+def first_words(titles: TitleWords) -> frozenset[str]:
+    """Return the first word of each title; there may be many titles, so it is done once for all.
+
+    Example:
+        >>> sorted(first_words({("anna", "bell"): [("anna", "bell")]}))
+        ['anna']
+    """
+    return frozenset([first for first, _ in titles])
 
 
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
@@ -147,50 +152,44 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
             yield match.start(), match.end(), content
 
 
-def _run_end(
-    text: str, words: WordColumns, first: int, inner_words: Collection[str], max_words: int
-) -> int:
-    """Return the position behind the run that begins at a word."""
-    end, keys, capitals = first + 1, words.keys, words.capitals
-    if end < len(keys) and not capitals[end] and keys[end] not in inner_words:
-        return end  # as most do
-    begins = words.begins
-    while (
-        end < len(keys)
-        and end - first < max_words
-        and not begins[end]
-        and _is_joined(text, words, end)
-    ):
+def _run_end(words: TextWords, first: int, inner_words: Collection[str], max_words: int) -> int:
+    """Return the number behind the run that begins at a word."""
+    end, keys, capitals = first + 1, words.columns.keys, words.columns.capitals
+    while end < words.end and end - first < max_words and _is_joined(words, end):
         if capitals[end]:
             end += 1
             continue
         last = end
-        while last < len(keys) and last - end < MAX_SMALL_WORDS and keys[last] in inner_words:
+        while last < words.end and last - end < MAX_SMALL_WORDS and keys[last] in inner_words:
             last += 1
-        if last == end or last == len(keys) or not capitals[last]:
+        if last == end or last == words.end or not capitals[last]:
             break
-        if not all(_is_joined(text, words, i) for i in range(end + 1, last + 1)):
+        if not all(_is_joined(words, i) for i in range(end + 1, last + 1)):
             break
         end = last + 1
     return end
 
 
-def _is_joined(text: str, words: WordColumns, i: int) -> bool:
+def _is_joined(words: TextWords, i: int) -> bool:
     """Return whether a word may continue the name that the word before it is part of."""
+    columns = words.columns
     return (
-        not words.begins[i]
-        and text[words.ends[i - 1] : words.starts[i]] in _INSIDE_NAME
-        and not words.keys[i - 1].endswith(("'s", "’s"))
+        not columns.begins[i]
+        and words.text[columns.ends[i - 1] : columns.starts[i]] in _INSIDE_NAME
+        and not columns.keys[i - 1].endswith(("'s", "’s"))
     )
 
 
-def _title_length(words: WordColumns, first: int, titles: TitleWords) -> int:
+def _title_length(words: TextWords, first: int, titles: TitleWords) -> int:
     """Return how many words from the first on are a title; 0 if none is."""
-    if first + 1 == len(words.keys):
+    every, left = words.columns.keys, words.end - first
+    if left < 2:
         return 0
-    start = words.keys[first], without_possessive(words.keys[first + 1])
+    start = every[first], without_possessive(every[first + 1])
     for title in titles.get(start, ()):
-        keys = tuple(words.keys[first : first + len(title)])
-        if keys == title or (*keys[:-1], without_possessive(keys[-1])) == title:
-            return len(title)
+        n = len(title)
+        if n <= left:
+            keys = tuple(every[first : first + n])
+            if keys == title or (*keys[:-1], without_possessive(keys[-1])) == title:
+                return n
     return 0

@@ -9,27 +9,12 @@ statement about the title of the passage; facts are what a question is compared 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from clew.read.extract.corpus import FORM, TITLES, Corpus, CorpusCounts
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.knowledge import Knowledge, PassagesOf
-from clew.read.extract.known_facts import read_facts
-from clew.read.extract.many_passages import MANY, find_in_many
-from clew.read.extract.passage_names import (
-    WORDS,
-    NormalizedPassage,
-    Rules,
-    Written,
-    facts_of_mentions,
-    normalize,
-    without_overlaps,
-)
-from clew.read.extract.relations import Mention
-from clew.read.formats.source_code import CODE_FORMATS
-from clew.text.words import fold_case
+from clew.read.extract.knowledge import NAMES_FORM, Knowledge, PassagesOf
+from clew.read.extract.name_rules import Rules
 
 INNER_WORDS = (
     "of", "the", "de", "la", "las", "los", "del", "der", "den", "di", "da", "do", "dos", "das",
@@ -71,7 +56,7 @@ class Names:
     @property
     def knowledge_form(self) -> str:
         """The form of what passages teach; see `LearningExtractor`."""
-        return FORM
+        return NAMES_FORM
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return (title, words before the name, name) for every passage.
@@ -86,7 +71,7 @@ class Names:
         With `min_passages` above 1 a change has to read everything again: a name may become one, or
         none, in passages that are there.
         """
-        triples, known = self._read(_normalize_all(passages), None)
+        triples, known = self._read(passages, None)
         return triples, known.in_order() if self.min_passages <= 1 else None
 
     def learn_more(
@@ -96,22 +81,19 @@ class Names:
 
         See `LearningExtractor`.
         """
-        return self._read(_normalize_all(passages), known)
+        return self._read(passages, known)
 
     def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
         """Return what is known without some passages; see `LearningExtractor`."""
-        normalized, counts = _normalize_all(passages), CorpusCounts(None)
-        counts.add_passages(normalized, [WORDS.short_of(one.text) for one in normalized])
-        counts.add_words([WORDS.written(one, ()).counted for one in normalized])
-        return known.shrunk(counts.known())
+        from clew.read.extract.name_reading import forget_passages
+
+        return forget_passages(passages, known)
 
     def names(self, passages: Sequence[Passage]) -> list[list[str]]:
         """Return the names in every passage, each once, as they are written there first."""
-        results = list[list[str]]()
-        for mentions in self._mentions(_normalize_all(passages), None)[1]:
-            by_key = {fold_case(mention.name): mention.name for mention in reversed(mentions)}
-            results.append(list(reversed(by_key.values())))
-        return results
+        from clew.read.extract.name_reading import find_names
+
+        return find_names(passages, self._rules, self.min_passages)
 
     @property
     def _rules(self) -> Rules:
@@ -121,65 +103,9 @@ class Names:
         )
 
     def _read(
-        self, passages: Sequence[NormalizedPassage], before: Knowledge | None
+        self, passages: Sequence[Passage], before: Knowledge | None
     ) -> tuple[list[list[Triple]], Knowledge]:
-        """Return the triples of every passage, and what is known.
+        # What reads is loaded where something is read: a question needs only this class.
+        from clew.read.extract.name_reading import read_names
 
-        Args:
-            passages: The passages.
-            before: What others have taught; None where there are no others.
-        """
-        rules = self._rules
-        if len(passages) <= MANY and self.min_passages <= 1:
-            corpus, written = _learn(passages, before)
-            pairs = zip(passages, written, strict=True)
-            facts = (read_facts(one, corpus.evidence(one, how), rules) for one, how in pairs)
-        else:
-            corpus, found = self._mentions(passages, before)
-            both = zip(passages, found, strict=True)
-            facts = (facts_of_mentions(one, mentions, rules) for one, mentions in both)
-        return [list(of_one) for of_one in facts], corpus.known
-
-    def _mentions(
-        self, passages: Sequence[NormalizedPassage], before: Knowledge | None
-    ) -> tuple[Corpus, Iterator[list[Mention]]]:
-        """Return what is known, and the names in every passage, in the order of its text."""
-        corpus, found = find_in_many(passages, before, self._rules)
-        if self.min_passages <= 1:
-            return corpus, map(without_overlaps, found)
-        every = list(found)
-        passages_with = Counter(
-            key for mentions in every for key in {fold_case(mention.name) for mention in mentions}
-        )
-
-        def is_name(mention: Mention) -> bool:
-            key = fold_case(mention.name)
-            return key in corpus.titles or passages_with[key] >= self.min_passages
-
-        return corpus, (without_overlaps(filter(is_name, mentions)) for mentions in every)
-
-
-def _learn(
-    passages: Sequence[NormalizedPassage], before: Knowledge | None
-) -> tuple[Corpus, list[Written]]:
-    """Return what is known with these passages, and how each of them writes its words."""
-    counts = CorpusCounts(before)
-    counts.add_passages(passages, [WORDS.short_of(passage.text) for passage in passages])
-    abbreviations = counts.abbreviations()
-    written = [WORDS.written(passage, abbreviations) for passage in passages]
-    counts.add_words([one.counted for one in written])
-    known = counts.known()
-    decided = frozenset[str]().union(*(one.decided for one in written))
-    starts = None
-    if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked
-        starts = frozenset(first for one in written for first, _ in one.starts)
-    return Corpus(known, decided, starts), written
-
-
-def _normalize_all(passages: Sequence[Passage]) -> list[NormalizedPassage]:
-    return [normalize(_without_code(passage)) for passage in passages]
-
-
-def _without_code(passage: Passage) -> Passage:
-    """Return the passage, without its text where that is source code: see `clew.Symbols`."""
-    return replace(passage, text="", title="") if passage.format in CODE_FORMATS else passage
+        return read_names(passages, before, self._rules, self.min_passages)

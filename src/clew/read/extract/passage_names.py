@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, pairwise
 from operator import not_
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from clew.read.extract.caseless import (
     MIN_JOINED,
@@ -22,6 +23,7 @@ from clew.read.extract.caseless import (
     keys_of_pairs,
 )
 from clew.read.extract.extractor import Passage, Triple
+from clew.read.extract.joined_texts import JoinedTexts, plain_blocks
 from clew.read.extract.mentions import (
     Run,
     ShortWords,
@@ -29,10 +31,12 @@ from clew.read.extract.mentions import (
     find_quoted,
     find_runs,
     find_short_words,
+    first_words,
     without_possessive,
 )
+from clew.read.extract.name_rules import Rules
 from clew.read.extract.relations import Mention, find_facts
-from clew.read.extract.word_columns import Word, WordColumns, find_columns
+from clew.read.extract.word_columns import TextWords, Word, find_columns
 from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
@@ -48,16 +52,6 @@ class NormalizedPassage(NamedTuple):
     text: str
     title: str
     start: int
-
-
-class Rules(NamedTuple):
-    """What is a name, and what is a relation; see `clew.Names`."""
-
-    max_relation_words: int
-    max_name_words: int
-    inner_words: frozenset[str]
-    list_words: frozenset[str]
-    years: bool
 
 
 class CountedWords(NamedTuple):
@@ -131,25 +125,38 @@ class KeptWords:
     """
 
     def __init__(self, most_words: int, most_written: int) -> None:
-        self._words = Kept[tuple[str, int, frozenset[str]], WordColumns](most_words)
+        self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
         self._short = Kept[str, ShortWords](most_written)
 
-    def written(self, passage: NormalizedPassage, abbreviations: Collection[str]) -> Written:
-        """Return how the words of a passage are written.
+    def written(
+        self, passages: Sequence[NormalizedPassage], abbreviations: frozenset[str]
+    ) -> tuple[list[Written], list[TextWords | None]]:
+        """Return how the words of passages are written.
 
         Args:
-            passage: The passage.
+            passages: The passages.
             abbreviations: Those of the corpus.
-        """
-        own = frozenset(self.short_of(passage.text)[1]).intersection(abbreviations)
-        key = passage.text, passage.start, own
-        if (known := self._written.get(key)) is not None:
-            return known
-        written = _written(passage.text, self.of(passage, own), own)
-        return self._written.put(key, written) if _is_kept(passage) else written
 
-    def of(self, passage: NormalizedPassage, abbreviations: frozenset[str]) -> WordColumns:
+        Returns:
+            That, and the words of those of the passages of which it was not known.
+        """
+        short = self.short_of([passage.text for passage in passages])
+        own = [abbreviations.intersection(stopped) for _, stopped in short]
+        keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
+        written = list(map(self._written.get, keys))
+        missing = [i for i, known in enumerate(written) if known is None]
+        words: list[TextWords | None] = [None] * len(passages)
+        of_missing = find_words([passages[i] for i in missing], [own[i] for i in missing])
+        for i, (its_words, counted) in zip(missing, of_missing, strict=True):
+            words[i], made = its_words, _written(its_words, counted, own[i])
+            written[i] = made
+            if _is_kept(passages[i]):
+                self._words.put(keys[i], its_words)
+                self._written.put(keys[i], made)
+        return cast("list[Written]", written), words
+
+    def of(self, passage: NormalizedPassage, abbreviations: frozenset[str]) -> TextWords:
         """Return the words of a passage behind its title.
 
         Args:
@@ -162,15 +169,18 @@ class KeptWords:
         words = find_passage_words(passage, abbreviations)
         return self._words.put(key, words) if _is_kept(passage) else words
 
-    def short_of(self, text: str) -> ShortWords:
-        """Return the short words of a text, and those with a full stop, as often as they come.
+    def short_of(self, texts: Sequence[str]) -> list[ShortWords]:
+        """Return the short words of texts, and those with a full stop, as often as they come.
 
         Others than the latter are no abbreviations of its own, whatever other texts say.
         """
-        if (known := self._short.get(text)) is not None:
-            return known
-        short = find_short_words(text)
-        return self._short.put(text, short) if len(text) <= MAX_KEPT_TEXT else short
+        short = list(map(self._short.get, texts))
+        missing = [i for i, known in enumerate(short) if known is None]
+        for i, found in zip(missing, find_all_short([texts[i] for i in missing]), strict=True):
+            short[i] = found
+            if len(texts[i]) <= MAX_KEPT_TEXT:
+                self._short.put(texts[i], found)
+        return cast("list[ShortWords]", short)
 
 
 MOST_WRITTEN = 4_096
@@ -178,22 +188,37 @@ WORDS = KeptWords(512, MOST_WRITTEN)
 
 
 def facts_of_mentions(
-    passage: NormalizedPassage, mentions: Sequence[Mention], rules: Rules
+    text: str, title: str, mentions: Sequence[Mention], rules: Rules
 ) -> tuple[Triple, ...]:
-    """Return the facts of a passage whose names are known."""
-    limit, list_words = rules.max_relation_words, rules.list_words
-    return tuple(find_facts(passage.text, passage.title, mentions, limit, list_words))
+    """Return the facts of a passage whose names are known.
+
+    Args:
+        text: The text that the names are in.
+        title: The title of the passage.
+        mentions: The names.
+        rules: What is a relation.
+    """
+    return tuple(find_facts(text, title, mentions, rules.max_relation_words, rules.list_words))
 
 
-def find_mentions(passage: NormalizedPassage, evidence: Evidence, rules: Rules) -> list[Mention]:
-    """Return what is a name in a passage; names may overlap."""
-    words = WORDS.of(passage, evidence.abbreviations)
-    runs = find_passage_runs(passage, words, dict(evidence.title_words), rules)
-    caseless = caseless_words(passage.text, words)
-    return choose_mentions(passage, runs, caseless, evidence, rules)
+def find_mentions(
+    passage: NormalizedPassage, words: TextWords, evidence: Evidence, rules: Rules
+) -> list[Mention]:
+    """Return what is a name in a passage; names may overlap.
+
+    Args:
+        passage: The passage.
+        words: Its words, behind its title.
+        evidence: What the corpus says of them.
+        rules: What is a name.
+    """
+    titles = dict(evidence.title_words)
+    runs = find_passage_runs(words, titles, first_words(titles), rules)
+    caseless = [] if passage.text.isascii() else caseless_words(words)
+    return choose_mentions(passage, words, runs, caseless, evidence, rules)
 
 
-def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str]) -> WordColumns:
+def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str]) -> TextWords:
     """Return the words of a passage behind its title.
 
     Args:
@@ -204,30 +229,69 @@ def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str
         >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
         ['it', 'is', 'far']
     """
-    return find_columns(blank_unspaced(passage.text), abbreviations).from_place(passage.start)
+    columns = find_columns(blank_unspaced(passage.text), abbreviations)
+    return TextWords.from_place(passage.text, columns, passage.start)
+
+
+def find_words(
+    passages: Sequence[NormalizedPassage], abbreviations: Sequence[Collection[str]]
+) -> list[tuple[TextWords, CountedWords]]:
+    """Return the words of passages behind their titles, and those that are counted.
+
+    Args:
+        passages: The passages.
+        abbreviations: Of each, the words whose full stop ends no sentence.
+
+    Example:
+        >>> passages = [NormalizedPassage(text, "", 0) for text in ("Then Anna left.", "人々")]
+        >>> [(words.keys, counted.capital) for words, counted in find_words(passages, [(), ()])]
+        [(['then', 'anna', 'left'], ('anna',)), ([], ())]
+    """
+    found = dict[int, tuple[TextWords, CountedWords]]()
+    for some in plain_blocks([passage.text for passage in passages]):
+        joined = JoinedTexts.of([passages[i].text for i in some])
+        each = joined.words([passages[i].start for i in some], [abbreviations[i] for i in some])
+        for i, (words, capital, small, has_caseless) in zip(some, each, strict=True):
+            caseless = caseless_words(words) if has_caseless else []
+            found[i] = words, count_caseless(capital, small, caseless)
+    for i, passage in enumerate(passages):
+        if i not in found:
+            words = find_passage_words(passage, abbreviations[i])
+            found[i] = words, count_words(words, caseless_words(words))
+    return [found[i] for i in range(len(passages))]
+
+
+def find_all_short(texts: Sequence[str]) -> list[ShortWords]:
+    """Return what `find_short_words` returns of each text."""
+    found = dict[int, ShortWords]()
+    for some in plain_blocks(texts):
+        short = JoinedTexts.of([texts[i] for i in some]).short_words()
+        found.update(zip(some, short, strict=True))
+    return [found[i] if i in found else find_short_words(text) for i, text in enumerate(texts)]
 
 
 def find_passage_runs(
-    passage: NormalizedPassage, words: WordColumns, titles: TitleWords, rules: Rules
+    words: TextWords, titles: TitleWords, firsts: Collection[str], rules: Rules
 ) -> list[Run]:
     """Return what may be a name in a passage, whatever the corpus says of its words.
 
     Args:
-        passage: The passage.
         words: Its words.
         titles: The words of titles by their first two, the longest title first.
+        firsts: The first word of each of these titles.
         rules: What is a name.
     """
-    text, inner_words = passage.text, rules.inner_words
-    runs = list(find_runs(text, words, titles, inner_words, rules.max_name_words))
+    runs = list(find_runs(words, titles, firsts, rules.inner_words, rules.max_name_words))
     if rules.years:
-        years = [words.word(i) for i, key in enumerate(words.keys) if _is_year(key)]
-        runs += [Run((year,), is_title=True) for year in years]
+        numbers = range(words.first, words.end)
+        years = [i for i in numbers if _is_year(words.columns.keys[i])]
+        runs += [(i, i + 1, True) for i in years]
     return runs
 
 
 def choose_mentions(
     passage: NormalizedPassage,
+    words: TextWords,
     runs: Sequence[Run],
     caseless: Sequence[Word],
     evidence: Evidence,
@@ -237,18 +301,25 @@ def choose_mentions(
 
     Args:
         passage: The passage.
+        words: The words that the runs consist of.
         runs: What `find_passage_runs` returns.
         caseless: What `caseless_words` returns.
         evidence: What the corpus says; its `abbreviations` and `title_words` are in `runs` already.
         rules: What is a name.
     """
-    text = passage.text
-    mentions = [*_mentions_of_runs(text, runs, evidence, rules), *_quoted_mentions(passage, runs)]
+    mentions = _mentions_of_runs(words, runs, evidence, rules)
+    mentions += _quoted_mentions(passage, words, runs)
+    text, start = passage.text, words.start
     if text.isascii():
         return mentions
     pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
-    mentions += find_unspaced_mentions(text, passage.start, dict(evidence.unspaced_titles))
-    mentions += find_spaced_mentions(text, caseless, evidence.spaced_names, pairs)
+    mentions += [
+        Mention(name, first + start, end + start, sentence + start)
+        for name, first, end, sentence in find_unspaced_mentions(
+            text, passage.start, dict(evidence.unspaced_titles)
+        )
+    ]
+    mentions += find_spaced_mentions(words.text, caseless, evidence.spaced_names, pairs)
     return mentions
 
 
@@ -314,7 +385,7 @@ def _is_kept(passage: NormalizedPassage) -> bool:
     return len(passage.text) <= MAX_KEPT_TEXT
 
 
-def count_words(words: WordColumns, caseless: Sequence[Word]) -> CountedWords:
+def count_words(words: TextWords, caseless: Sequence[Word]) -> CountedWords:
     """Return the words of a passage that are counted.
 
     Args:
@@ -322,41 +393,59 @@ def count_words(words: WordColumns, caseless: Sequence[Word]) -> CountedWords:
         caseless: Those in scripts without capitals.
 
     Example:
-        >>> count_words(find_columns("Then Anna left. Ben came."), [])[:2]
+        >>> words = find_passage_words(NormalizedPassage("Then Anna left. Ben came.", "", 0), ())
+        >>> count_words(words, [])[:2]
         (('anna',), ('left', 'came'))
     """
-    within = [
-        not (begins or stop) for begins, stop in zip(words.begins, words.behind_stop, strict=True)
-    ]
-    keys, capitals = list(compress(words.keys, within)), list(compress(words.capitals, within))
+    columns, some = words.columns, slice(words.first, words.end)
+    pairs = zip(columns.begins[some], columns.behind_stop[some], strict=True)
+    within = [not (begins or stop) for begins, stop in pairs]
+    keys = list(compress(columns.keys[some], within))
+    capitals = list(compress(columns.capitals[some], within))
+    return count_caseless(
+        tuple(compress(keys, capitals)), tuple(compress(keys, map(not_, capitals))), caseless
+    )
+
+
+def count_caseless(
+    capital: tuple[str, ...], small: tuple[str, ...], caseless: Sequence[Word]
+) -> CountedWords:
+    """Return words that are counted, and with them those in scripts without capitals."""
     return CountedWords(
-        tuple(compress(keys, capitals)),
-        tuple(compress(keys, map(not_, capitals))),
+        capital,
+        small,
         frozenset([word.key for word in caseless]),
         frozenset(keys_of_pairs(caseless)),
     )
 
 
-def _written(text: str, words: WordColumns, abbreviations: frozenset[str]) -> Written:
-    keys, begins = words.keys, words.begins
-    cased = [i for i in words.openings if words.capitals[i]]
-    doubtful = [i for i in compress(range(len(keys)), words.behind_stop) if not begins[i]]
-    last = len(keys) - 1
-    starts = [(keys[i], without_possessive(keys[i + 1])) for i in words.openings if i < last]
+def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[str]) -> Written:
+    text, columns, first, end = words.text, words.columns, words.first, words.end
+    keys, begins, capitals, openings = (
+        columns.keys,
+        columns.begins,
+        columns.capitals,
+        words.openings,
+    )
+    cased = [i for i in openings if capitals[i]]
+    doubtful = [
+        i for i in compress(range(first, end), columns.behind_stop[first:end]) if not begins[i]
+    ]
+    own, last = keys[first:end], end - 1
     return Written(
         abbreviations,
-        count_words(words, caseless_words(text, words)),
+        counted,
         frozenset([keys[i] for i in (*cased, *doubtful)]),
         frozenset(
             [
                 keys[i]
                 if (key := keys[i]).isascii() and "'" not in key
-                else _single(text[words.starts[i] : words.ends[i]], key)
+                else _single(text[columns.starts[i] : columns.ends[i]], key)
                 for i in cased
             ]
         ),
-        frozenset(starts),
-        f" {' '.join(keys)}" if keys else "",
+        frozenset([(keys[i], without_possessive(keys[i + 1])) for i in openings if i < last]),
+        f" {' '.join(own)}" if own else "",
     )
 
 
@@ -370,50 +459,78 @@ def _is_year(key: str) -> bool:
 
 
 def _mentions_of_runs(
-    text: str, runs: Sequence[Run], evidence: Evidence, rules: Rules
-) -> Iterator[Mention]:
-    """Yield the names in runs of capitalised words."""
-    small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
+    words: TextWords, runs: Sequence[Run], evidence: Evidence, rules: Rules
+) -> list[Mention]:
+    """Return the names in runs of capitalised words."""
+    text, (starts, ends, keys, begins, _, sentences, *_) = words.text, words.columns
+    small, titles, mentions = evidence.mostly_small, evidence.titles, list[Mention]()
+    inner_words = rules.inner_words
     for run in runs:
-        parts = [run.words] if run.is_title else _cut_at_openings(text, run.words, evidence, rules)
-        for words in parts:
-            first = words[0]
-            name = without_possessive(text[first.start : words[-1].end])
-            if len(words) == 1 and not run.is_title:
-                opens_only = first.begins and first.key not in capital
-                if (opens_only or first.key in small) and fold_case(name) not in titles:
-                    continue
-            yield Mention(name, first.start, words[-1].end, first.sentence)
+        first, end, is_title = run
+        place, behind, key = starts[first], ends[end - 1], keys[first]
+        word = text[place:behind]
+        if not is_title and (begins[first] or key in inner_words or ". " in word):
+            for part in _cut_at_openings(words, run, evidence, rules):
+                if (mention := _mention_of_part(words, part, evidence)) is not None:
+                    mentions.append(mention)
+        elif is_title or end - first > 1 or key not in small or _single(word, key) in titles:
+            mentions.append(Mention(without_possessive(word), place, behind, sentences[first]))
+    return mentions
 
 
-def _quoted_mentions(passage: NormalizedPassage, runs: Sequence[Run]) -> Iterator[Mention]:
+def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence) -> Mention | None:
+    """Return the name that a part of a run is; None if it is a word that only begins a sentence."""
+    (first, end), columns = part, words.columns
+    place, behind = columns.starts[first], columns.ends[end - 1]
+    word = words.text[place:behind]
+    if end - first == 1:
+        key = columns.keys[first]
+        opens_only = columns.begins[first] and key not in evidence.capital
+        if (opens_only or key in evidence.mostly_small) and _single(
+            word, key
+        ) not in evidence.titles:
+            return None
+    return Mention(without_possessive(word), place, behind, columns.sentences[first])
+
+
+def _quoted_mentions(
+    passage: NormalizedPassage, words: TextWords, runs: Sequence[Run]
+) -> Iterator[Mention]:
     """Yield what is quoted; its sentence is that of the last run before it."""
-    sentences = [run.words[0].sentence for run in runs]
+    sentences = None
     for start, end, name in find_quoted(passage.text, passage.start):
-        before = (sentence for sentence in sentences if sentence <= start)
-        yield Mention(name, start, end, max(before, default=passage.start))
+        if sentences is None:
+            sentences = sorted([words.columns.sentences[first] for first, _, _ in runs])
+        place = start + words.start
+        before = bisect_right(sentences, place)
+        sentence = sentences[before - 1] if before else passage.start + words.start
+        yield Mention(name, place, end + words.start, sentence)
 
 
 def _cut_at_openings(
-    text: str, words: Sequence[Word], evidence: Evidence, rules: Rules
-) -> list[Sequence[Word]]:
+    words: TextWords, run: Run, evidence: Evidence, rules: Rules
+) -> tuple[tuple[int, int], ...]:
     """Return the parts of a run between words that have a capital only for their place.
 
-    Such a word comes first, or behind a full stop, and is mostly written small elsewhere.
+    Such a word comes first, or behind a full stop, and is mostly written small elsewhere. A part is
+    the number of its first word and the number behind its last.
     """
-    parts, first, small = list[Sequence[Word]](), 0, evidence.mostly_small
-    for i, word in enumerate(words):
-        opens = word.begins or (i > 0 and text[words[i - 1].end : word.start] == ". ")
-        if opens and word.key in small:
+    (begin, end, _), parts, small = run, list[tuple[int, int]](), evidence.mostly_small
+    first = begin
+    text, (starts, ends, keys, begins, capitals, *_) = words.text, words.columns
+    for i in range(begin, end):
+        key = keys[i]
+        opens = begins[i] or (i > begin and text[ends[i - 1] : starts[i]] == ". ")
+        if opens and key in small:
             if i > first:
-                parts.append(words[first:i])
+                parts.append((first, i))
             first = i + 1
         elif (
             i == first
-            and word.key in rules.inner_words
-            and (not word.capital or (word.begins and word.key not in evidence.capital))
+            and key in rules.inner_words
+            and (not capitals[i] or (begins[i] and key not in evidence.capital))
         ):
             first = i + 1
-    if first < len(words):
-        parts.append(words[first:] if first else words)
-    return parts
+    if first < end:
+        parts.append((first, end))
+    return tuple(parts)

@@ -20,6 +20,7 @@ from clew.text.words import IDEOGRAPHS, fold_case
 
 UNKNOWN_RELATION, ELLIPSIS = "mentions", "… "
 _GAPS = frozenset((", ", "; "))  # which most members of a list have between them
+NO_SENTENCE = -1  # starts where none does
 MAX_LIST_GAP = 20  # characters between two names of a list
 _WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
@@ -60,15 +61,22 @@ def find_facts(
     """
     subject = title or (mentions[0].name if mentions else "")
     facts: dict[Triple, None] = {}
-    relation, before = UNKNOWN_RELATION, None
+    relation, last_end, last_sentence = UNKNOWN_RELATION, 0, NO_SENTENCE
     subject_key, is_subject, was_subject = fold_case(subject), False, False
-    for mention in mentions:
-        is_subject, was_subject = fold_case(mention.name) == subject_key, is_subject
-        same_sentence = before is not None and before.sentence == mention.sentence
-        begin = before.end if before is not None and same_sentence else mention.sentence
-        between = text[begin : mention.start]
-        if not (same_sentence and (between in _GAPS or _is_list_gap(between, list_words))):
-            words = _words(between.rpartition("\n")[2])
+    for name, start, end, sentence in mentions:
+        key = name.lower() if name.isascii() and name.isalpha() else fold_case(name)
+        is_subject, was_subject = key == subject_key, is_subject
+        same_sentence = last_sentence == sentence
+        between = text[last_end if same_sentence else sentence : start]
+        last_end, last_sentence = end, sentence
+        if same_sentence and between in _GAPS:
+            is_listed = True
+        else:
+            words = _words(between)
+            is_listed = same_sentence and _is_list_gap(between, words, list_words)
+        if not is_listed:
+            if "\n" in between:
+                words = _words(between.rpartition("\n")[2])
             if len(words) > max_relation_words:
                 words = words[len(words) - max_relation_words :]
             relation = " ".join(words)
@@ -77,8 +85,7 @@ def find_facts(
             elif same_sentence and not was_subject:
                 relation = ELLIPSIS + relation
         if not is_subject:
-            facts.setdefault((subject, relation, mention.name))
-        before = mention
+            facts.setdefault((subject, relation, name))
     yield from facts
 
 
@@ -86,10 +93,10 @@ def _words(text: str) -> list[str]:
     return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
-def _is_list_gap(between: str, list_words: Collection[str]) -> bool:
-    """Return whether the text between two names only separates members of a list."""
-    return between in _GAPS or (
+def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]) -> bool:
+    """Return whether the text between two names, of these words, only separates parts of a list."""
+    return (
         len(between) < MAX_LIST_GAP
-        and all(word.casefold() in list_words for word in _words(between))
+        and all(word.casefold() in list_words for word in words)
         and not _LIST_SIGNS.sub("", _WORD.sub("", between))
     )

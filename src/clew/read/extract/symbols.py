@@ -8,12 +8,8 @@ its whole path where several files define that name.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from clew.read.extract.code.code_file import (
     CALLS,
@@ -25,42 +21,15 @@ from clew.read.extract.code.code_file import (
     RAISES,
     REQUIRES,
     USES,
-    CodeFact,
-    CodeFile,
-    Symbol,
 )
-from clew.read.extract.code.known_code import (
-    FORM,
-    PYTHON,
-    KnownCode,
-    Naming,
-    ReadFile,
-    code_knowledge,
-    without_files,
-)
-from clew.read.extract.code.python_facts import KnownModules, read_python_facts
-from clew.read.extract.code.python_scopes import Module, read_module
-from clew.read.extract.code.tagged_code import TaggedFile, read_tags
-from clew.read.extract.code.tagged_facts import read_tagged_facts
-from clew.read.extract.corpus import FORM as NAMES_FORM
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.knowledge import Knowledge, PassagesOf
+from clew.read.extract.knowledge import NAMES_FORM, SYMBOLS_FORM, Knowledge, PassagesOf
 from clew.read.extract.names import Names
-from clew.read.formats.source_code import CODE_FORMATS
-from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 RELATIONS = (
     *(CALLS, DECORATED_BY, DEFINES, IMPORTS, INHERITS),
     *(OVERRIDES, RAISES, REQUIRES, USES),
 )
-MENTIONS = "mentions"
-MODULES = Kept[CodeFile, Module](256)  # syntax trees, of some 150 kB each
-TAGGED = Kept[CodeFile, TaggedFile](1_024)
-CODE_NAMES = Kept[str, Sequence[str]](2_048)  # that texts in other formats write
-Parsed = TypeVar("Parsed", Module, TaggedFile)
-# `name`, ``name``, or a name by itself that has dots, underscores or inner capitals.
-_CODE_NAME = re.compile(r"`{1,2}~?(?P<quoted>[^\W\d][\w.]*+)(?:\(\))?`|(?P<plain>[^\W\d][\w.]*+)")
-_LOOKS_LIKE_CODE = re.compile(r"\w[._]\w|[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
 @dataclass(frozen=True)
@@ -92,7 +61,7 @@ class Symbols:
     @property
     def knowledge_form(self) -> str:
         """The form of what files teach; see `LearningExtractor`."""
-        return FORM
+        return SYMBOLS_FORM
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage, each once."""
@@ -100,12 +69,10 @@ class Symbols:
 
     def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
         """Return the triples of every passage, and what all files define."""
-        files = _read_files(_files_of(passages))
-        facts = _read_facts(files)
-        naming = Naming({}).grown(facts)
-        known = naming.known_names() if self.mentions else {}
-        triples = self._triples(passages, files, facts, naming.names, known)
-        return triples, code_knowledge(files, facts, naming.names)
+        # What reads is loaded where something is read: a question needs only this class.
+        from clew.read.extract.symbol_reading import read_symbols
+
+        return read_symbols(passages, self.relations, self.mentions)
 
     def learn_more(
         self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
@@ -115,60 +82,16 @@ class Symbols:
         Of the other files those are parsed again that the new ones lead to. A symbol keeps its
         name; a new one whose short name is taken has its long name. See `LearningExtractor`.
         """
-        before = KnownCode(known)
-        files = _read_files(_files_of(passages))
-        if any(file.code.id in before.files for file in files):
-            return None  # a file of which a part is there has to be put together of all its parts
+        from clew.read.extract.symbol_reading import Others, read_more_symbols
 
-        def read(document: str) -> Module:
-            [file] = _files_of(passages_of([document]))
-            return read_module(file.code)
-
-        facts = _read_facts(files, before.modules(read), before.tagged()) if files else []
-        naming = before.naming.grown(facts)
-        written = (
-            [
-                found
-                for passage in passages
-                if _is_prose(passage)
-                for found in _written(passage.text)
-            ]
-            if self.mentions
-            else []
-        )
-        triples = self._triples(
-            passages, files, facts, naming.names, naming.known_names(written) if written else {}
-        )
-        more = code_knowledge(files, facts, naming.names)
-        return None if more is None else (triples, known.grown(more))
+        others = Others(known, passages_of)
+        return read_more_symbols(passages, others, self.relations, self.mentions)
 
     def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
         """Return what is known without the files of some passages; see `LearningExtractor`."""
-        files = _read_files(_files_of(passages))
-        gone = code_knowledge(files, [[] for _ in files], {})
-        return None if gone is None else without_files(known, gone)
+        from clew.read.extract.symbol_reading import forget_files
 
-    def _triples(
-        self,
-        passages: Sequence[Passage],
-        files: Sequence[ReadFile],
-        facts: Sequence[Sequence[CodeFact]],
-        names: Mapping[Symbol, str],
-        known: Mapping[str, str | None],
-    ) -> list[list[Triple]]:
-        results: list[dict[Triple, None]] = [{} for _ in passages]
-        for file, facts_of_file in zip(files, facts, strict=True):
-            for place, subject, relation, object in facts_of_file:
-                if relation in self.relations:
-                    triple = names[subject], relation, names[object]
-                    results[file.position_at(place)][triple] = None
-        for passage, found in zip(passages, results, strict=True):
-            if known and _is_prose(passage):
-                around = passage.title or passage.document or passage.id
-                found.update(
-                    ((around, MENTIONS, name), None) for name in find_symbols(passage.text, known)
-                )
-        return [list(found) for found in results]
+        return forget_files(passages, known)
 
 
 @dataclass(frozen=True)
@@ -189,7 +112,7 @@ class NamesAndSymbols(Names):
     @property
     def knowledge_form(self) -> str:
         """The form of what passages teach; see `LearningExtractor`."""
-        return f"{super().knowledge_form}, {FORM}"
+        return f"{super().knowledge_form}, {SYMBOLS_FORM}"
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage."""
@@ -206,7 +129,7 @@ class NamesAndSymbols(Names):
     ) -> tuple[list[list[Triple]], Knowledge] | None:
         """Return the triples of passages that came, by what all teach; see `LearningExtractor`."""
         names = super().learn_more(passages, known.part(NAMES_FORM), passages_of)
-        symbols = Symbols().learn_more(passages, known.part(FORM), passages_of)
+        symbols = Symbols().learn_more(passages, known.part(SYMBOLS_FORM), passages_of)
         if names is None or symbols is None:
             return None
         together = self._together(names[1], symbols[1])
@@ -216,137 +139,14 @@ class NamesAndSymbols(Names):
     def forget(self, passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
         """Return what is known without some passages; see `LearningExtractor`."""
         names = super().forget(passages, known.part(NAMES_FORM))
-        return self._together(names, Symbols().forget(passages, known.part(FORM)))
+        return self._together(names, Symbols().forget(passages, known.part(SYMBOLS_FORM)))
 
     def _together(self, *parts: Knowledge | None) -> Knowledge | None:
-        tables: dict[str, Mapping[str, int]] = {}
-        for part in parts:
-            if part is None:
-                return None
-            tables |= part.tables
-        return Knowledge(self.knowledge_form, tables)
+        known = [part for part in parts if part is not None]
+        return Knowledge.joined(self.knowledge_form, known) if len(known) == len(parts) else None
 
 
 def _joined(
     names: Sequence[Sequence[Triple]], symbols: Sequence[Sequence[Triple]]
 ) -> list[list[Triple]]:
     return [[*of_names, *own] for of_names, own in zip(names, symbols, strict=True)]
-
-
-def find_symbols(text: str, known: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield the known symbols that a text names in quotation marks of code, or by looks.
-
-    Args:
-        text: The text.
-        known: Names that a text may have, and the symbol that each means; None if it is unclear.
-
-    Example:
-        >>> known = {"cut_wood": "cut_wood", "Box": "Box", "box.Box": "Box"}
-        >>> list(find_symbols("A Box, a `Box`, and cut_wood()", known))
-        ['Box', 'cut_wood']
-    """
-    for written in _written(text):
-        if symbol := known.get(written):
-            yield symbol
-
-
-def _written(text: str) -> Sequence[str]:
-    """Return what a text writes in quotation marks of code, or what looks like code."""
-    if (known := CODE_NAMES.get(text)) is not None:
-        return known
-    found = list[str]()
-    for quoted, plain in _CODE_NAME.findall(text):
-        written = (quoted or plain).rstrip(".")
-        if quoted or _LOOKS_LIKE_CODE.search(written):
-            found.append(written)
-    return CODE_NAMES.put(text, found) if len(text) <= MAX_KEPT_TEXT else found
-
-
-def _is_prose(passage: Passage) -> bool:
-    return passage.format not in CODE_FORMATS
-
-
-def _files_of(passages: Sequence[Passage]) -> list[ReadFile]:
-    """Return the files of source code that passages are of, in the order in which they come."""
-    positions_of: defaultdict[str, list[int]] = defaultdict(list)
-    for position, passage in enumerate(passages):
-        if passage.format in CODE_FORMATS:
-            positions_of[passage.document or passage.id].append(position)
-    return [_join(id, positions, passages) for id, positions in positions_of.items()]
-
-
-def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> ReadFile:
-    """Return the file that passages are of.
-
-    Where its text is not known as a whole, it is put together with line ends for the space between
-    the passages.
-    """
-    positions = sorted(positions, key=lambda position: passages[position].start)
-    first = passages[positions[0]]
-    if first.whole:
-        begins = [passages[position].start for position in positions]
-        return ReadFile(_code_file(id, first, first.whole), begins, positions)
-    texts, begins = list[str](), list[int]()
-    length, end = 0, 0  # of the text that is put together; where that is in the file
-    for position in positions:
-        passage = passages[position]
-        text = passage.text[max(end - passage.start, 0) :]
-        if texts and passage.start > end:
-            text = "\n" + text
-        begins.append(length)
-        texts.append(text)
-        length, end = length + len(text), max(end, passage.start + len(passage.text))
-    return ReadFile(_code_file(id, first, "".join(texts)), begins, positions)
-
-
-def _code_file(id: str, passage: Passage, text: str) -> CodeFile:
-    path = PurePosixPath(id)
-    module = _module_of(passage, path)
-    return CodeFile(id, passage.format, module, path.stem == "__init__", text)
-
-
-def _module_of(passage: Passage, path: PurePosixPath) -> str:
-    """Return the dotted name of a Python module, or else the path of a file."""
-    if module := passage.metadata.get("module"):
-        return str(module)
-    if passage.format != "python":
-        return path.as_posix()
-    parts = [part for part in path.with_suffix("").parts if part not in ("/", "..")]
-    return ".".join(parts[:-1] if parts[-1:] == ["__init__"] and parts[1:] else parts) or str(path)
-
-
-def _read_files(files: Sequence[ReadFile]) -> list[ReadFile]:
-    """Return files with what their parsers find in them."""
-    return [
-        replace(file, module=_kept(MODULES, read_module, file.code))
-        if file.code.format == PYTHON
-        else replace(file, tagged=_kept(TAGGED, read_tags, file.code))
-        for file in files
-    ]
-
-
-def _kept(
-    kept: Kept[CodeFile, Parsed], read: Callable[[CodeFile], Parsed], file: CodeFile
-) -> Parsed:
-    """Return what a parser finds in a file, which nothing changes afterwards."""
-    if (known := kept.get(file)) is not None:
-        return known
-    found = read(file)
-    return kept.put(file, found) if len(file.text) <= MAX_KEPT_TEXT else found
-
-
-def _read_facts(
-    files: Sequence[ReadFile],
-    modules: KnownModules | None = None,
-    tagged: Sequence[TaggedFile] = (),
-) -> list[list[CodeFact]]:
-    """Return the facts of each file.
-
-    Args:
-        files: The files.
-        modules: Other modules in Python that they may name.
-        tagged: Other files in other languages.
-    """
-    of_python = read_python_facts([f.module for f in files if f.module is not None], modules)
-    of_others = read_tagged_facts([f.tagged for f in files if f.tagged is not None], tagged)
-    return [next(of_others if file.module is None else of_python) for file in files]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -22,8 +22,9 @@ MARKS = (
     "\u093a-\u094f\u0951-\u0957\u0962\u0963\u0980-\u0d4f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
 )
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
-_WORD = re.compile(rf"({_LETTERS}(?:['’.&/\-‐‑·]{_LETTERS})*)")
-_PLAIN_WORD = re.compile(rf"([{PLAIN_SIGN}]+(?:['’.&/\-‐‑·][{PLAIN_SIGN}]+)*)")
+JOINERS = r"'’.&/\-‐‑·"  # signs that may be inside of a word, one at a time
+_WORD = re.compile(rf"({_LETTERS}(?:[{JOINERS}]{_LETTERS})*)")
+_PLAIN_WORD = re.compile(rf"([{PLAIN_SIGN}]+(?:[{JOINERS}][{PLAIN_SIGN}]+)*)")
 _ASCII_WORD = re.compile(r"([A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*)")
 _SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
 MAX_KEPT_GAP = 8  # signs between two words of which it is kept whether they end a sentence
@@ -74,19 +75,6 @@ class WordColumns(NamedTuple):
     behind_stop: list[bool]
     openings: list[int]
 
-    def from_place(self, start: int) -> WordColumns:
-        """Return the words that start at a place of the text or behind it.
-
-        Example:
-            >>> find_columns("Anna left.").from_place(1).keys
-            ['left']
-        """
-        first = bisect_left(self.starts, start)
-        if not first:
-            return self
-        openings = [i - first for i in self.openings if i >= first]
-        return WordColumns._make([*(column[first:] for column in self[:-1]), openings])
-
     def word(self, i: int) -> Word:
         """Return the object for a word.
 
@@ -102,6 +90,46 @@ class WordColumns(NamedTuple):
             self.capitals[i],
             self.sentences[i],
         )
+
+
+class TextWords(NamedTuple):
+    """The words of a text that starts somewhere in another one, from some word on.
+
+    Attributes:
+        text: The other one, in which all places are meant.
+        start: Where the text starts in it.
+        columns: The words of the other one, and these among them; the `openings` are not used.
+        first: The number of the first word of the text that counts.
+        end: The number behind its last word.
+        openings: The numbers of those that a name may begin with; see `WordColumns`.
+    """
+
+    text: str
+    start: int
+    columns: WordColumns
+    first: int
+    end: int
+    openings: Sequence[int]
+
+    @classmethod
+    def from_place(cls, text: str, columns: WordColumns, place: int) -> TextWords:
+        """Return the words of a whole text that start at a place or behind it.
+
+        Example:
+            >>> text = "Anna left."
+            >>> TextWords.from_place(text, find_columns(text), 1).keys
+            ['left']
+        """
+        first = bisect_left(columns.starts, place)
+        openings = columns.openings
+        if first:
+            openings = openings[bisect_left(openings, first) :]
+        return cls(text, 0, columns, first, len(columns.starts), openings)
+
+    @property
+    def keys(self) -> list[str]:
+        """The words with their case folded."""
+        return self.columns.keys[self.first : self.end]
 
 
 def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
@@ -147,7 +175,7 @@ def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
         if gap == ", " and i:
             continue
         behind_stop[i] = gap.endswith(_STOP)
-        if not i or _ends_sentence(gap, found[i - 1], abbreviations):
+        if not i or ends_sentence(gap, keys[i - 1], abbreviations, len(found[i - 1]) == 1):
             begins[i] = True
             sentences += starts[first : first + 1] * (i - first)
             first = i
@@ -173,11 +201,23 @@ def _pattern_for(text: str) -> re.Pattern[str]:
     return _WORD if OTHER_SCRIPT.search(text) else _PLAIN_WORD
 
 
-def _ends_sentence(gap: str, before: str, abbreviations: Collection[str]) -> bool:
-    """Return whether a sentence ends in the gap behind a word, which is more than a space."""
-    is_abbreviated = len(before) == 1 or "." in before or before.casefold() in abbreviations
-    if gap == _STOP and is_abbreviated:
-        return False
+def ends_sentence(
+    gap: str, before: str, abbreviations: Collection[str], is_single: bool = False
+) -> bool:
+    """Return whether a sentence ends in the gap behind a word, which is more than a space.
+
+    Args:
+        gap: The gap.
+        before: The word before it, with its case folded.
+        abbreviations: Words whose full stop ends no sentence.
+        is_single: Whether that word is a single letter.
+
+    Example:
+        >>> ends_sentence(". ", "st", ["st"]), ends_sentence(". ", "sea", ["st"])
+        (False, True)
+    """
+    if gap == _STOP:
+        return not (is_single or "." in before or before in abbreviations)
     return _has_end(gap) if len(gap) <= MAX_KEPT_GAP else _SENTENCE_END.search(gap) is not None
 
 

@@ -5,9 +5,23 @@ Example:
     'text, markdown, rst'
 """
 
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.read.formats.outline import Block, Close, Heading, Outline
-from clew.read.formats.table import FORMATS
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+    from clew.read.formats.outline import Block, Close, Heading, Outline
+    from clew.read.formats.table import FORMATS
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__,
+        {
+            "file_format": "Format SourceFile UnreadableFileError",
+            "outline": "Block Close Heading Outline",
+            "table": "FORMATS",
+        },
+    )
 
 __all__ = [
     "FORMATS",

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from clew.document import Document
+from clew.read.formats.code_languages import LANGUAGES
 from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import Block, Outline, Share
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 from clew.text.spans import paragraphs
 
-
-class Language(NamedTuple):
-    """A language: the module of its grammar, the function in it, and the suffixes of its files."""
-
-    module: str
-    function: str
-    suffixes: tuple[str, ...]
-
-
-LANGUAGES: Mapping[str, Language] = {
-    "javascript": Language("tree_sitter_javascript", "language", (".js", ".mjs", ".cjs", ".jsx")),
-    "typescript": Language(
-        "tree_sitter_typescript", "language_typescript", (".ts", ".mts", ".cts")
-    ),
-    "tsx": Language("tree_sitter_typescript", "language_tsx", (".tsx",)),
-    "java": Language("tree_sitter_java", "language", (".java",)),
-    "go": Language("tree_sitter_go", "language", (".go",)),
-    "rust": Language("tree_sitter_rust", "language", (".rs",)),
-    "c": Language("tree_sitter_c", "language", (".c", ".h")),
-    "cpp": Language("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")),
-}
-CODE_FORMATS = frozenset(("python", *LANGUAGES))  # the formats of source code
 HINT = "pip install 'clew[code]'"
 DEFINITIONS = frozenset((
     "abstract_class_declaration", "annotation_type_declaration", "class_declaration",

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clew.document import Document
-from clew.read.assemble import Piece
+from clew.read.pieces import Piece
 from clew.read.split.splitter import Splitter
-from clew.read.split.whole import keep_whole
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class SplitFiles:
 
     def __call__(self, document: Document) -> Sequence[Piece]:
         """Return the pieces of a document, by clew's own estimate of tokens."""
+        from clew.read.split.whole import keep_whole
+
         return Splitter(self.tokens)(document) if is_of_file(document) else keep_whole(document)
 
 
@@ -51,3 +52,7 @@ def is_of_file(document: Document) -> bool:
         False
     """
     return "path" in document.metadata and "file_name" in document.metadata
+
+
+FILES = SplitFiles()
+"""What cuts documents unless somebody says otherwise: files, which hold more than a page."""

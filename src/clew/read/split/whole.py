@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clew.document import Document
-from clew.read.assemble import Piece
 from clew.read.formats.table import find_links
+from clew.read.pieces import Piece
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 LINKS = Kept[tuple[str, str], tuple[str, ...]](2_048)

@@ -22,10 +22,9 @@ from clew.read.extract.code.python_facts import (
 )
 from clew.read.extract.code.python_scopes import Module
 from clew.read.extract.code.tagged_code import TaggedFile, defining
-from clew.read.extract.knowledge import Knowledge
+from clew.read.extract.knowledge import SYMBOLS_FORM, Knowledge
 from clew.text.words import fold_case
 
-FORM = "symbols 2"
 """How symbols are learnt: another number wherever the tables below count in another way."""
 FILES = "symbols.files"  # id, format, module, whether it is a package: its passages
 MEMBERS = "symbols.members"  # distinctive name of a member of a class, file: its definitions
@@ -153,7 +152,7 @@ def code_knowledge(
         ends = (end for fact in of_file for end in (fact.subject, fact.object))
         for symbol in dict.fromkeys(ends):  # in an order that is the same in every process
             plain &= add(CALLED, id, *symbol, names[symbol])
-    return Knowledge(FORM, tables) if plain else None
+    return Knowledge(SYMBOLS_FORM, tables) if plain else None
 
 
 def without_files(known: Knowledge, gone: Knowledge) -> Knowledge | None:

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.read.extract.code.code_file import CALLS, INHERITS, CodeFile
+from clew.read.formats.code_languages import LANGUAGES
 from clew.read.formats.source_code import (
-    LANGUAGES,
     SyntaxNode,
     byte_places,
     find_grammar,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,42 +14,11 @@ from clew.read.collected_facts import CollectedFacts
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
+from clew.read.pieces import Piece
 from clew.text.words import fold_case, words
 
 ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
 NO_ROW = -1
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A part of a document.
-
-    Attributes:
-        kind: "section", "passage" or "sentence".
-        text: The text of the piece; of a section its heading.
-        start: Where the piece starts in the text of the document.
-        end: Where the piece ends there.
-        parent: The position, among the pieces of the document, of the section or passage around
-            this piece; None for the document itself.
-        references: The link targets that are written in the piece.
-
-    Example:
-        >>> Piece("passage", "The moon is far.", 0, 16).parent is None
-        True
-    """
-
-    kind: str
-    text: str
-    start: int
-    end: int
-    parent: int | None = None
-    references: tuple[str, ...] = ()
-
-
-class Split(Protocol):
-    """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
-
-    def __call__(self, document: Document) -> Sequence[Piece]: ...
 
 
 def assemble(

@@ -1,0 +1,115 @@
+"""How `clew.Names` reads passages: all of them, or those that came to others that are known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts
+from clew.read.extract.extractor import Passage, Triple
+from clew.read.extract.knowledge import Knowledge
+from clew.read.extract.known_facts import read_facts
+from clew.read.extract.many_passages import MANY, find_in_many
+from clew.read.extract.name_rules import Rules
+from clew.read.extract.passage_names import (
+    WORDS,
+    NormalizedPassage,
+    Written,
+    facts_of_mentions,
+    normalize,
+    without_overlaps,
+)
+from clew.read.extract.relations import Mention
+from clew.read.extract.word_columns import TextWords
+from clew.read.formats.code_languages import CODE_FORMATS
+from clew.text.words import fold_case
+
+
+def read_names(
+    passages: Sequence[Passage], before: Knowledge | None, rules: Rules, min_passages: int
+) -> tuple[list[list[Triple]], Knowledge]:
+    """Return the triples of every passage, and what is known.
+
+    Args:
+        passages: The passages.
+        before: What others have taught; None where there are no others.
+        rules: What is a name.
+        min_passages: As in `clew.Names`.
+    """
+    normalized = _normalize_all(passages)
+    if len(normalized) <= MANY and min_passages <= 1:
+        corpus, written, words = _learn(normalized, before)
+        facts = (
+            read_facts(one, corpus.evidence(one, how), rules, its_words)
+            for one, how, its_words in zip(normalized, written, words, strict=True)
+        )
+    else:
+        corpus, found = _mentions(normalized, before, rules, min_passages)
+        both = zip(normalized, found, strict=True)
+        facts = (facts_of_mentions(one.text, one.title, some, rules) for one, some in both)
+    return [list(of_one) for of_one in facts], corpus.known
+
+
+def forget_passages(passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
+    """Return what is known without some passages."""
+    normalized, counts = _normalize_all(passages), CorpusCounts(None)
+    counts.add_passages(normalized, WORDS.short_of([one.text for one in normalized]))
+    counts.add_words([one.counted for one in WORDS.written(normalized, frozenset())[0]])
+    return known.shrunk(counts.known())
+
+
+def find_names(passages: Sequence[Passage], rules: Rules, min_passages: int) -> list[list[str]]:
+    """Return the names in every passage, each once, as they are written there first."""
+    results = list[list[str]]()
+    for mentions in _mentions(_normalize_all(passages), None, rules, min_passages)[1]:
+        by_key = {fold_case(mention.name): mention.name for mention in reversed(mentions)}
+        results.append(list(reversed(by_key.values())))
+    return results
+
+
+def _mentions(
+    passages: Sequence[NormalizedPassage],
+    before: Knowledge | None,
+    rules: Rules,
+    min_passages: int,
+) -> tuple[Corpus, Iterator[list[Mention]]]:
+    """Return what is known, and the names in every passage, in the order of its text."""
+    corpus, found = find_in_many(passages, before, rules)
+    if min_passages <= 1:
+        return corpus, map(without_overlaps, found)
+    every = list(found)
+    passages_with = Counter(
+        key for mentions in every for key in {fold_case(mention.name) for mention in mentions}
+    )
+
+    def is_name(mention: Mention) -> bool:
+        key = fold_case(mention.name)
+        return key in corpus.titles or passages_with[key] >= min_passages
+
+    return corpus, (without_overlaps(filter(is_name, mentions)) for mentions in every)
+
+
+def _learn(
+    passages: Sequence[NormalizedPassage], before: Knowledge | None
+) -> tuple[Corpus, list[Written], list[TextWords | None]]:
+    """Return what is known with these passages, and what `WORDS.written` returns of them."""
+    counts = CorpusCounts(before)
+    counts.add_passages(passages, WORDS.short_of([passage.text for passage in passages]))
+    written, words = WORDS.written(passages, counts.abbreviations())
+    counts.add_words([one.counted for one in written])
+    known = counts.known()
+    decided = frozenset[str]().union(*(one.decided for one in written))
+    starts = None
+    if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked
+        starts = frozenset(first for one in written for first, _ in one.starts)
+    return Corpus(known, decided, starts), written, words
+
+
+def _normalize_all(passages: Sequence[Passage]) -> list[NormalizedPassage]:
+    return [normalize(_without_code(passage)) for passage in passages]
+
+
+def _without_code(passage: Passage) -> Passage:
+    """Return the passage, without its text where that is source code: see `clew.Symbols`."""
+    return replace(passage, text="", title="") if passage.format in CODE_FORMATS else passage

@@ -1,0 +1,32 @@
+"""What a file gave when it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clew.document import Document
+
+Look = tuple[int, ...]
+"""Size, times of the last write and change in nanoseconds, and inode of a file."""
+
+
+@dataclass(frozen=True, eq=False)
+class FileReading:
+    """What a file gave when it was read.
+
+    Attributes:
+        path: Where the file is, with forward slashes.
+        id: The id that its document was given.
+        reader: What read it; see `reader_of`.
+        look: How it looked from outside before it was read. Empty where that does not tell whether
+            the file would give the same again.
+        documents: The documents that it gave.
+        skipped: (path, reason) for what of it was not read, or not as its name says.
+    """
+
+    path: str
+    id: str
+    reader: str
+    look: Look
+    documents: tuple[Document, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,41 @@
+"""The parts that a document is cut into, and what cuts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from clew.document import Document
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a document.
+
+    Attributes:
+        kind: "section", "passage" or "sentence".
+        text: The text of the piece; of a section its heading.
+        start: Where the piece starts in the text of the document.
+        end: Where the piece ends there.
+        parent: The position, among the pieces of the document, of the section or passage around
+            this piece; None for the document itself.
+        references: The link targets that are written in the piece.
+
+    Example:
+        >>> Piece("passage", "The moon is far.", 0, 16).parent is None
+        True
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    parent: int | None = None
+    references: tuple[str, ...] = ()
+
+
+class Split(Protocol):
+    """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
+
+    def __call__(self, document: Document) -> Sequence[Piece]: ...

@@ -1,0 +1,252 @@
+"""How `clew.Splitter` cuts one text: its outline first, then what does not fit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, islice, pairwise, zip_longest
+from typing import Any, Protocol
+
+from clew.read.formats.outline import Block, Close, Heading
+from clew.read.formats.table import outline_text
+from clew.read.pieces import Piece
+from clew.read.split.semantic import Unit, subject_starts
+from clew.text.spans import lines, pack_spans, sentences, split_at_words, trim_span
+from clew.text.tokens import span_counter
+from clew.text.words import has_content
+
+Parts = Sequence[Heading | Block | Close]
+
+MAX_LEAD_IN = 100  # characters of a line that leads in what stands behind it
+SENTENCE_ENDS = (".", "!", "?", ";", ",", "。", "！", "？", "؟", "।", "…")
+
+
+class CutOptions(Protocol):
+    """What is used of a `clew.Splitter`, which has them all."""
+
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def sentences(self) -> bool: ...
+    @property
+    def semantic(self) -> Any: ...  # noqa: ANN401  # True, False, or an embedder of any kind
+    @property
+    def breaks(self) -> float: ...
+
+
+class Cutter:
+    """Cuts one text; it holds the pieces under construction."""
+
+    def __init__(
+        self, text: str, options: CutOptions, count: Callable[[str], int], language: str
+    ) -> None:
+        self._text, self._options, self._count, self._language = text, options, count, language
+        mark = max(0, count("- word\n") - count("word"))  # as `Graph.tokens` counts a passage
+        self._max_tokens = max(1, options.tokens - mark)
+        self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
+        self._subject_starts: frozenset[int] = frozenset()  # places where a passage must begin
+        self._links: tuple[tuple[int, str], ...] = ()
+        self._pieces: list[Piece] = []
+
+    def cut(self, format: str) -> list[Piece]:
+        outline = outline_text(self._text, format, self._share)
+        self._links = outline.links
+        parts = [part for part in outline.parts if not self._is_mark(part)] or outline.parts
+        has_headings = any(isinstance(part, Heading) for part in parts)
+        if not has_headings and (not parts or self._share(0, len(self._text)) <= 1):
+            self._add_passage(0, len(self._text), None, self._sentence_spans(parts))
+            return self._pieces
+        if self._options.semantic is not False:
+            self._subject_starts = self._find_subjects(parts)
+        self._add_sections(parts)
+        return self._pieces
+
+    def _is_mark(self, part: Heading | Block | Close) -> bool:
+        """Return whether a part is a line of dashes or the like, without a word."""
+        return (
+            isinstance(part, Block)
+            and not has_content(self._text[part.start : part.end])
+            and not self._links_in(part.start, part.end)
+        )
+
+    def _find_subjects(self, parts: Parts) -> frozenset[int]:
+        """Return the places of units where a new subject begins, within runs of blocks."""
+        runs = [
+            [unit for block in run if isinstance(block, Block) for unit in self._units(block)]
+            for are_blocks, run in groupby(parts, lambda part: isinstance(part, Block))
+            if are_blocks
+        ]
+        semantic = self._options.semantic
+        embedder = None if semantic is True else semantic
+        return subject_starts(
+            self._text, runs, self._max_tokens, self._options.breaks, embedder, self._size
+        )
+
+    def _add_sections(self, parts: Parts) -> None:
+        open_sections: list[tuple[int, int]] = []  # level and position of the sections around
+        blocks: list[Block] = []  # that are not yet in a passage
+
+        def flush() -> None:
+            self._add_passages(blocks, open_sections[-1][1] if open_sections else None)
+            blocks.clear()
+
+        for i, part in enumerate(parts):
+            if isinstance(part, Block):
+                blocks.append(part)
+                continue
+            while open_sections and open_sections[-1][0] >= part.level:
+                flush()
+                open_sections.pop()
+            if isinstance(part, Close):
+                continue
+            end = _end_of_section(part, islice(parts, i + 1, None))
+            if end is None:
+                own = part.start if part.title_start is None else part.title_start
+                blocks.append(Block(own, part.end))
+                continue
+            flush()
+            parent = open_sections[-1][1] if open_sections else None
+            open_sections.append((part.level, len(self._pieces)))
+            links = self._links_in(part.start, part.end)
+            self._pieces.append(Piece("section", part.text, part.start, end, parent, links))
+        flush()
+
+    def _add_passages(self, blocks: Sequence[Block], parent: int | None) -> None:
+        units = self._units_of(blocks)
+        sentence_spans = self._sentence_spans(blocks)
+        starts = [i for i, unit in enumerate(units) if i and unit[0] in self._subject_starts]
+        packed = [
+            span
+            for first, behind in pairwise([0, *starts, len(units)])
+            for span in pack_spans(units[first:behind], self._max_tokens, self._size)
+        ]
+        kept = [span for span in packed if has_content(self._text[slice(*span)])] or packed
+        # What is left out may be the mark that a link begins with.
+        bounds = [start for start, _ in (*packed[:1], *kept[1:])] + [end for _, end in packed[-1:]]
+        for span, around in zip(kept, pairwise(bounds), strict=True):
+            self._add_passage(*span, parent, sentence_spans, self._links_in(*around))
+
+    def _add_passage(
+        self,
+        start: int,
+        end: int,
+        parent: int | None,
+        sentence_spans: Sequence[tuple[int, int]],
+        links: tuple[str, ...] | None = None,
+    ) -> None:
+        """Add a passage, and its sentences where it has several.
+
+        Args:
+            start: Where the passage starts.
+            end: Where the passage ends.
+            parent: The position of the section around it.
+            sentence_spans: The sentences of a text around the passage, by place.
+            links: The targets of its links; None for those that start within it.
+        """
+        text, position = self._text, len(self._pieces)
+        links = self._links_in(start, end) if links is None else links
+        self._pieces.append(Piece("passage", text[start:end], start, end, parent, links))
+        first = bisect_right(sentence_spans, start, key=lambda span: span[1])
+        behind = bisect_left(sentence_spans, end, key=lambda span: span[0])
+        spans = [
+            trim_span(text, max(a, start), min(b, end)) for a, b in sentence_spans[first:behind]
+        ]
+        if len(spans) > 1:
+            for a, b in spans:
+                links = self._links_in(a, b)
+                self._pieces.append(Piece("sentence", text[a:b], a, b, position, links))
+
+    def _sentence_spans(self, parts: Parts) -> list[tuple[int, int]]:
+        if not self._options.sentences:
+            return []
+        blocks = (part for part in parts if isinstance(part, Block))
+        return [span for block in blocks for span in self._sentences(block)]
+
+    def _sentences(self, block: Block) -> Iterator[tuple[int, int]]:
+        """Yield the sentences of a block; code, a table or HTML counts as one."""
+        if block.parts:
+            for part in block.parts:
+                yield from self._sentences(part)
+        elif block.kind == "prose":
+            yield from sentences(self._text, block.start, block.end, self._language)
+        else:
+            yield block.start, block.end
+
+    def _units_of(self, blocks: Sequence[Block]) -> list[Unit]:
+        """Return the units of blocks; a line that leads in what follows is one with its begin."""
+        units = list[Unit]()
+        start: int | None = None  # of the lines that lead in the next block
+        led_in = 0  # where these end
+        for block, following in zip_longest(blocks, blocks[1:]):
+            own = list(self._units(block))
+            if start is not None:
+                begin = self._size(start, own[0][1])
+                if begin <= self._max_tokens:
+                    own[0] = (start, own[0][1], begin)
+                else:
+                    units.append((start, led_in, self._size(start, led_in)))
+                start = None
+            if following is not None and len(own) == 1 and self._leads_in(block):
+                start, led_in = own[0][0], own[0][1]
+            else:
+                units += own
+        return units
+
+    def _leads_in(self, block: Block) -> bool:
+        """Return whether a block is a line such as a term before its definition, or "Example:"."""
+        if self._options.semantic is not False or block.kind != "prose" or block.parts:
+            return False
+        line = self._text[block.start : block.end].strip()
+        return "\n" not in line and len(line) <= MAX_LEAD_IN and line[-1:] not in SENTENCE_ENDS
+
+    def _units(self, block: Block) -> Iterator[Unit]:
+        """Yield the largest parts of a block that fit, with their tokens.
+
+        With `semantic` the parts of prose are its sentences.
+        """
+        tokens = self._size(block.start, block.end)
+        is_prose = block.kind == "prose" or bool(block.parts)
+        semantic = self._options.semantic is not False
+        if tokens <= self._max_tokens and not (semantic and is_prose):
+            yield block.start, block.end, tokens
+            return
+        if parts := self._smaller_blocks(block):
+            for part in parts:
+                yield from self._units(part)
+            return
+        spans = split_at_words(self._text, block.start, block.end, self._max_tokens, self._count)
+        for start, end in spans:
+            yield start, end, self._size(start, end)
+
+    def _smaller_blocks(self, block: Block) -> Sequence[Block]:
+        if block.parts:
+            return block.parts
+        if block.kind == "prose":
+            spans = sentences(self._text, block.start, block.end, self._language)
+        elif block.kind == "lines":
+            spans = lines(self._text, block.start, block.end)
+        else:
+            return ()
+        return [Block(start, end, "words") for start, end in spans]
+
+    def _share(self, start: int, end: int) -> float:
+        """Return the share of a passage that text[start:end] fills."""
+        return self._size(start, end) / self._max_tokens
+
+    def _links_in(self, start: int, end: int) -> tuple[str, ...]:
+        first = bisect_left(self._links, start, key=lambda link: link[0])
+        behind = bisect_left(self._links, end, key=lambda link: link[0])
+        return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
+
+
+def _end_of_section(heading: Heading, following: Iterator[Heading | Block | Close]) -> int | None:
+    """Return where the section of a heading ends; None if there is nothing under it."""
+    end = None
+    for part in following:
+        if isinstance(part, Block):
+            end = part.end
+        elif part.level <= heading.level:
+            break
+        elif isinstance(part, Heading):
+            end = part.end
+    return end
