@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib
 import json
 import re
 import subprocess
@@ -24,13 +25,15 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"usage", "deadline", "progress", "text", "graph", "algorithms"}
+GRAPH = {"on_demand", "usage", "deadline", "progress", "text", "graph", "algorithms"}
 RECORDS = {"document", "source_map", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
 BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recipes", "store"}
 ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
+    "on_demand": set(),
+    "user_cache": set(),
     "forking": set(),
     "deadline": set(),
     "interruption": set(),
@@ -39,15 +42,15 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "processes": {"cluster", "version"},
     "usage": set(),
     "text": set(),
-    "graph": {"text", "usage", "forking"},
-    "algorithms": {"graph", "deadline", "forking"},
+    "graph": {"on_demand", "text", "usage", "forking"},
+    "algorithms": {"on_demand", "graph", "deadline", "forking"},
     "source_map": {"graph"},
     "document": {"graph", "source_map"},
     "items": {"graph"},
-    "show": {"graph", "items", "text"},
+    "show": {"on_demand", "graph", "items", "text"},
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
-    "model": {"text", "usage", "forking", "progress"},
+    "model": {"on_demand", "text", "usage", "forking", "progress"},
     "embedding": GRAPH | {"document", "forking", "processes"},
     "read": GRAPH | {"document", "source_map", "embedding", "model", "processes", "version"},
     "link": GRAPH | {"types"},
@@ -65,17 +68,19 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
     "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
-    "index": BELOW_INDEX | PAGE | {"telemetry", "methods", "forking", "relevance", "seed", "processes"},
+    "storage": {"graph", "store", "user_cache"},
+    "index": BELOW_INDEX | PAGE | {"telemetry", "methods", "forking", "relevance", "seed", "processes", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
     "conversation": GRAPH | {"cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
-    "serve": GRAPH | RECORDS | {"budget", "cite", "conversation", "index", "processes", "recipes", "render", "version"},
+    "serve": GRAPH | RECORDS | {"budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "remote": BELOW_INDEX | {"index", "relevance", "seed"},
+    "sharded": BELOW_INDEX | {"index", "remote", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption"},
+    "cli": BELOW_INDEX | {"conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "storage", "user_cache"},
     "__main__": {"cli"},
 }  # fmt: skip
 
@@ -179,7 +184,71 @@ def test_a_first_question_over_a_saved_index_loads_nothing_heavy(tmp_path):
         f"import clew; clew.Index.load({str(tmp_path)!r}).ask('Where does Anna sail to?', recipe='hipporag')"
     )
     assert "clew.algorithms.pagerank.kernels.walks" in loaded, "a question that needs a loop"
-    assert not loaded & {"scipy", "numba", "py3langid", "importlib.metadata"}
+    assert not loaded & {"scipy", "numba", "py3langid", "importlib.metadata", "sqlite3", "pathspec"}
+    assert not loaded & {
+        *("clew.index.build", "clew.index.changes", "clew.index.filtering", "clew.store.saving"),
+        *("clew.read.sources", "clew.read.formats.table", "clew.read.extract.corpus"),
+        *("clew.methods.da_rag.method", "clew.select.budgeted", "clew.spread.influence"),
+        *("clew.show.page", "clew.model.model", "clew.generate.reports", "clew.adapters"),
+    }
+
+
+def on_demand_packages():
+    """Packages that load names on demand, with the names that type checkers see, by module."""
+    for name, path in MODULES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        calls = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "load_on_demand"
+        ]
+        if not calls or path.name != "__init__.py":
+            continue
+        [checked] = [
+            node
+            for node in tree.body
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        ]
+        seen = {
+            alias.name: node.module
+            for node in checked.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        yield name, seen, ast.literal_eval(calls[0].args[1])
+
+
+ON_DEMAND = list(on_demand_packages())
+
+
+@pytest.mark.parametrize(("name", "seen", "table"), ON_DEMAND, ids=[one[0] for one in ON_DEMAND])
+def test_names_on_demand_are_those_that_type_checkers_see(name, seen, table):
+    package, loaded = importlib.import_module(name), set(" ".join(table.values()).split())
+    rooms = {one for one in seen if f"{name}.{one}" in MODULES}
+    assert loaded == set(seen) - rooms
+    assert set(package.__all__) <= set(seen)
+    assert set(seen) <= set(dir(package)), "help() lists what dir() does"
+    for one, home in seen.items():
+        found = importlib.import_module(f"{name}.{one}" if one in rooms else home)
+        assert getattr(package, one) is (found if one in rooms else getattr(found, one))
+    with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
+        _ = package.unheard_of
+
+
+@pytest.mark.parametrize(("name", "table"), [(name, table) for name, _, table in ON_DEMAND])
+def test_no_name_on_demand_is_that_of_a_module(name, table):
+    """Importing the module would hide the name."""
+    names = set(" ".join(table.values()).split())
+    assert names
+    assert not {one for one in names if f"{name}.{one}" in MODULES}
+
+
+def test_names_and_summaries_of_recipes_load_no_stage():
+    loaded = modules_after(
+        "from clew import recipes; [(n, recipes.RECIPES[n].summary) for n in recipes.names()]"
+    )
+    assert not loaded & {"clew.select.budgeted", "clew.select.mcmi", "clew.methods.da_rag.method"}
+    assert "clew.select.mcmi" in modules_after("from clew import recipes; recipes.get('agrag')")
 
 
 def test_a_new_process_loads_what_it_needs_for_a_question():
@@ -200,7 +269,7 @@ def test_import_clew_loads_nothing_heavy():
     heavy = {
         "torch", "numba", "sklearn", "ot", "highspy", "matplotlib", "networkx", "rustworkx",
         "llama_index", "langchain_core", "pydantic", "scipy", "pandas", "bm25s", "transformers",
-        "sentence_transformers", "tiktoken", "rich",
+        "sentence_transformers", "tiktoken", "rich", "numpy",
     }  # fmt: skip
     assert not loaded & heavy
     assert find_spec("sklearn"), "the check is worth something only where it could have been loaded"

@@ -10,8 +10,7 @@ import time
 import pytest
 
 import clew
-from clew import cli
-from clew.cli import folder_cache
+from clew import cli, user_cache
 from clew.read import known_files
 from clew.read.formats.file_format import SourceFile
 
@@ -84,27 +83,27 @@ def test_what_has_changed_is_read(capsys, folder, monkeypatch):
 
 def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
     ask(capsys, folder, "--no-cache")
-    assert folder_cache.cached_folders() == []
+    assert user_cache.cached_folders() == []
     ask(capsys, folder)
-    (kept,) = folder_cache.cached_folders()
+    (kept,) = user_cache.cached_folders()
     assert kept.source == str(folder.resolve())
     assert cli.main(["cache"]) == 0
     assert str(folder.resolve()) in capsys.readouterr().out
     assert cli.main(["cache", "--clear", str(folder.parent)]) == 0
-    assert len(folder_cache.cached_folders()) == 1
+    assert len(user_cache.cached_folders()) == 1
     assert cli.main(["cache", "--clear", str(folder)]) == 0
-    assert folder_cache.cached_folders() == []
+    assert user_cache.cached_folders() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_only_its_owner_may_read_the_cache(capsys, folder):
     ask(capsys, folder)
-    assert stat.S_IMODE(folder_cache.cache_root().stat().st_mode) == 0o700
+    assert stat.S_IMODE(user_cache.cache_root().stat().st_mode) == 0o700
 
 
 def test_a_damaged_index_is_made_again_and_a_full_disk_is_no_error(capsys, folder, monkeypatch):
     first = ask(capsys, folder)
-    (kept,) = folder_cache.cached_folders()
+    (kept,) = user_cache.cached_folders()
     for file in (kept.path / "index" / "data").iterdir():
         file.write_bytes(b"damaged")
     assert ask(capsys, folder).out == first.out
@@ -112,7 +111,7 @@ def test_a_damaged_index_is_made_again_and_a_full_disk_is_no_error(capsys, folde
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    folder_cache.clear()
+    user_cache.clear()
     monkeypatch.setattr("clew.cli.folder_cache.save_contents", full)
     answer = ask(capsys, folder)
     assert answer.out == first.out
@@ -121,14 +120,14 @@ def test_a_damaged_index_is_made_again_and_a_full_disk_is_no_error(capsys, folde
 
 def test_what_was_not_used_for_long_goes(capsys, folder, tmp_path):
     ask(capsys, folder)
-    (kept,) = folder_cache.cached_folders()
+    (kept,) = user_cache.cached_folders()
     long_ago = time.time() - 100 * 86_400
     os.utime(kept.path / "used", (long_ago, long_ago))
     other = tmp_path / "other"
     other.mkdir()
     write(other / "a.md", "Ferries sail.")
     ask(capsys, other)
-    assert [each.source for each in folder_cache.cached_folders()] == [str(other.resolve())]
+    assert [each.source for each in user_cache.cached_folders()] == [str(other.resolve())]
 
 
 def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
@@ -168,7 +167,7 @@ def test_a_pattern_changes_the_kept_index_and_what_it_leaves_out_is_counted(
     assert "at six" not in fewer.out
     assert "clew: 2 files left out by --exclude\n" in fewer.err
     assert "clew: --exclude: no file matches '*.log'; patterns are relative" in fewer.err
-    assert len(folder_cache.cached_folders()) == 1
+    assert len(user_cache.cached_folders()) == 1
     read.clear()
     again = ask(capsys, folder, *patterns)
     assert (again.out, again.err, read) == (fewer.out, "", [])

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 
+import clew
 from clew import recipes
 from clew.recipes import DEFAULT, DEPARTURES, RECIPES
 
@@ -53,3 +59,26 @@ def test_an_unknown_name_is_refused_with_the_known_ones_and_a_method_is_returned
         recipes.get(3)
     method = recipes.get("dense")
     assert recipes.get(method) is method
+
+
+def test_a_method_is_made_once_and_a_recipe_is_a_value():
+    made = []
+
+    def make():
+        made.append(clew.Pipeline(clew.seed.BM25(), order=clew.order.ByPrize()))
+        return made[-1]
+
+    recipe = recipes.Recipe.made_by(make, "By words", when="always")
+    assert (recipe.summary, recipe.source, recipe.when, made) == ("By words", "", "always", [])
+    with ThreadPoolExecutor(8) as threads:
+        methods = list(threads.map(lambda _: recipe.method, range(64)))
+    assert all(method is recipe.method for method in methods)
+    written_out = recipes.Recipe(made[0], "By words", when="always")
+    assert recipe == written_out
+    assert hash(recipe) == hash(written_out)
+    assert repr(recipe) == repr(written_out)
+    fresh = recipes.Recipe.made_by(make, "By words", when="always")
+    assert pickle.loads(pickle.dumps(fresh)) == copy.copy(fresh) == written_out
+    assert replace(fresh, when="never") == replace(written_out, when="never")
+    with pytest.raises(AttributeError, match="a recipe has no 'methods'"):
+        _ = recipe.methods

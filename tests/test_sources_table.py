@@ -44,7 +44,7 @@ def sections():
 
 SECTIONS = sections()
 ROWS = [row for rows in SECTIONS.values() for row in rows]
-MODULES = [f"clew.{module}" for module in ("adapters", "index.narrow", "global_answer")]
+MODULES = [f"clew.{module}" for module in ("adapters", "index.narrowing", "global_answer")]
 
 
 def quoted(cell):

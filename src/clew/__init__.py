@@ -17,64 +17,66 @@ import importlib
 import warnings
 from typing import TYPE_CHECKING
 
-from clew import (
-    adapters,
-    generate,
-    link,
-    methods,
-    order,
-    read,
-    recipes,
-    seed,
-    select,
-    spread,
-)
-from clew.algorithms.nearest.hnsw import HNSW
-from clew.budget import BudgetError
-from clew.context import Context
-from clew.deadline import DeadlineError
-from clew.document import Document
-from clew.embedding.cached_embedder import CachedEmbedder
-from clew.embedding.embedder import Embedder
-from clew.graph import Graph
-from clew.index.config import IndexConfig
-from clew.index.index import Index
-from clew.index.narrow import narrow
-from clew.index.question import QueryOptions
-from clew.items import Item, Step
-from clew.model import AnswerCache, Model
-from clew.pipeline import Pipeline
-from clew.read import (
-    Names,
-    NamesAndSymbols,
-    Plain,
-    SplitFiles,
-    Splitter,
-    Symbols,
-    Triples,
-    estimate_extraction,
-)
-from clew.recipes import Recipe
-from clew.render import Render
-from clew.types import (
-    Generate,
-    Link,
-    Method,
-    Order,
-    Prizes,
-    Query,
-    Reading,
-    Seed,
-    Seeds,
-    Select,
-    Spread,
-    Subgraph,
-)
-from clew.version import __version__
+from clew.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from clew import cite, documentation
+    from clew import (
+        adapters,
+        cite,
+        documentation,
+        generate,
+        link,
+        methods,
+        order,
+        read,
+        recipes,
+        seed,
+        select,
+        spread,
+    )
+    from clew.algorithms.nearest.hnsw import HNSW
+    from clew.budget import BudgetError
+    from clew.context import Context
     from clew.conversation import Conversation
+    from clew.deadline import DeadlineError
+    from clew.document import Document
+    from clew.embedding.cached_embedder import CachedEmbedder
+    from clew.embedding.embedder import Embedder
+    from clew.graph import Graph
+    from clew.index.config import IndexConfig
+    from clew.index.index import Index
+    from clew.index.narrowing import narrow
+    from clew.index.question import QueryOptions
+    from clew.items import Item, Step
+    from clew.model import AnswerCache, Model
+    from clew.pipeline import Pipeline
+    from clew.read import (
+        Names,
+        NamesAndSymbols,
+        Plain,
+        SplitFiles,
+        Splitter,
+        Symbols,
+        Triples,
+        estimate_extraction,
+    )
+    from clew.recipes import Recipe
+    from clew.render import Render
+    from clew.types import (
+        Generate,
+        Link,
+        Method,
+        Order,
+        Prizes,
+        Query,
+        Reading,
+        Seed,
+        Seeds,
+        Select,
+        Spread,
+        Subgraph,
+    )
+    from clew.version import __version__
 
 __all__ = [
     "HNSW",
@@ -140,21 +142,53 @@ DEPRECATED = {
 """What names of version 0.1 are called now; they work, with a warning, until version 0.3."""
 
 
-ROOMS = ("cite", "documentation")
-"""Rooms that are loaded when they are asked for: no question needs them."""
+_load, __dir__ = load_on_demand(
+    __name__,
+    {
+        "algorithms.nearest.hnsw": "HNSW",
+        "budget": "BudgetError",
+        "context": "Context",
+        "conversation": "Conversation",
+        "deadline": "DeadlineError",
+        "document": "Document",
+        "embedding.cached_embedder": "CachedEmbedder",
+        "embedding.embedder": "Embedder",
+        "graph.graph": "Graph",
+        "index.config": "IndexConfig",
+        "index.index": "Index",
+        "index.narrowing": "narrow",
+        "index.question": "QueryOptions",
+        "items": "Item Step",
+        "model.cache": "AnswerCache",
+        "model.model": "Model",
+        "pipeline": "Pipeline",
+        "read.canonical": "Plain",
+        "read.extract.language_model": "Triples",
+        "read.extract.names": "Names",
+        "read.extract.symbols": "NamesAndSymbols Symbols",
+        "read.nodes": "estimate_extraction",
+        "read.split.files": "SplitFiles",
+        "read.split.splitter": "Splitter",
+        "recipes": "Recipe",
+        "render": "Render",
+        "types": (
+            "Generate Link Method Order Prizes Query Reading Seed Seeds Select Spread Subgraph"
+        ),
+        "version": "__version__",
+    },
+    rooms=(
+        *("adapters", "cite", "documentation", "generate", "link", "methods", "order", "read"),
+        *("recipes", "seed", "select", "spread"),
+    ),
+)
 
+if not TYPE_CHECKING:  # a type checker knows the names above, and that there are no others
 
-def __getattr__(name: str) -> object:
-    """Return a room that was not loaded yet, or with a warning what a deprecated name means."""
-    if name in ROOMS:
-        return importlib.import_module(f"clew.{name}")
-    if name == "Conversation":  # no question needs it, either
-        from clew.conversation import Conversation
-
-        return Conversation
-    if name not in DEPRECATED:
-        raise AttributeError(f"module 'clew' has no attribute {name!r}")
-    new = DEPRECATED[name]
-    warnings.warn(f"clew.{name} is now {new}", DeprecationWarning, stacklevel=2)
-    home, _, attribute = new.rpartition(".")
-    return getattr(importlib.import_module(home), attribute)
+    def __getattr__(name: str) -> object:
+        """Return what was not loaded yet, or with a warning what a deprecated name means."""
+        if name not in DEPRECATED:
+            return _load(name)
+        new = DEPRECATED[name]
+        warnings.warn(f"clew.{name} is now {new}", DeprecationWarning, stacklevel=2)
+        home, _, attribute = new.rpartition(".")
+        return getattr(importlib.import_module(home), attribute)

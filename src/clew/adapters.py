@@ -34,7 +34,7 @@ from clew.index.leads import (
     links_in,
     names_to_follow,
 )
-from clew.index.narrow import CANDIDATES
+from clew.index.narrowing import CANDIDATES
 from clew.index.options import check_names, option_names
 from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clew import show
 from clew.items import ContextEdge, Dropped, Hop, Item, Step
-from clew.show import framed, to_html, to_mermaid, to_networkx, write_html
 from clew.usage import NO_USAGE, Usage
 
 if TYPE_CHECKING:
@@ -126,14 +126,14 @@ class Context:
 
         See `clew.show.to_mermaid`.
         """
-        return to_mermaid(self)
+        return show.to_mermaid(self)
 
     def to_networkx(self) -> networkx.MultiDiGraph[str]:
         """Return the question, the items and what joins them as a networkx graph.
 
         See `clew.show.to_networkx`.
         """
-        return to_networkx(self)
+        return show.to_networkx(self)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return a page of HTML that shows the context, and write it to a file if one is named.
@@ -153,11 +153,11 @@ class Context:
             >>> context.to_html().startswith("<!doctype html>")
             True
         """
-        return to_html(self) if path is None else write_html(self, Path(path))
+        return show.to_html(self) if path is None else show.write_html(self, Path(path))
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, as notebooks show it."""
-        return framed(to_html(self), f"The context for: {self.question}")
+        return show.framed(show.to_html(self), f"The context for: {self.question}")
 
 
 def _item_values(item: Item) -> dict[str, object]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clew.graph import EMPTY
 from clew.source_map import SourceMap
@@ -53,6 +53,36 @@ class Document:
     format: str = "text"
     facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
     source_map: SourceMap | None = field(default=None, repr=False)
+
+    @classmethod
+    def stored(cls, make_text: Callable[[], str], values: Mapping[str, Any]) -> Document:
+        """Return a document whose text is made when it is first asked for.
+
+        Args:
+            make_text: Returns the text.
+            values: The other fields, by name, which are not checked.
+
+        Example:
+            >>> Document.stored(lambda: "The sea.", {"id": "sea"}).text
+            'The sea.'
+        """
+        document = cls.__new__(cls)
+        vars(document).update({"metadata": EMPTY, **values, "_make_text": make_text})
+        return document
+
+    if not TYPE_CHECKING:  # a type checker knows the fields above, and that there are no others
+
+        def __getattr__(self, name: str) -> object:
+            """Make the text; Python asks this for what is not there yet."""
+            make_text = vars(self).get("_make_text") if name == "text" else None
+            if make_text is None:
+                raise AttributeError(f"a document has no {name!r}", name=name, obj=self)
+            return vars(self).setdefault("text", make_text())  # one for all threads
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the text as such."""
+        values = {name: value for name, value in vars(self).items() if name != "_make_text"}
+        return {**values, "text": self.text}
 
     def __post_init__(self) -> None:
         if type(self.id) is type(self.text) is str and isinstance(self.metadata, (dict, Mapping)):

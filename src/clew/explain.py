@@ -146,8 +146,10 @@ def _shortest_paths(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, Pa
     wanted = [row for row in rows if row not in named and (named or seeds.scores[row] <= 0)]
     if not wanted:
         return {row: (fact_hops.get(row) or _touch(graph, seeds, row),) for row in rows}
-    best = top_k(seeds.scores, MAX_START_ROWS)
-    starts = list(named) or best[seeds.scores[best] > 0].tolist()
+    starts = list(named)
+    if not starts:
+        best = top_k(seeds.scores, MAX_START_ROWS)
+        starts = best[seeds.scores[best] > 0].tolist()
     links = graph.links()
     slots_to = shortest_paths(links, starts, wanted, MAX_HOPS, directed=False)
     paths = {}

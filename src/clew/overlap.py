@@ -76,7 +76,7 @@ class Duplicates:
 
     def _lower_copies(self, prizes: Floats) -> NDArray[np.int64]:
         """Return the rows of all copies but the best of each group, the first of equal ones."""
-        values, largest = prizes[self.rows], float(np.abs(prizes).max())
+        values, largest = prizes[self.rows], max(float(prizes.max()), -float(prizes.min()))
         highest = np.maximum.reduceat(values, self._starts)[self._group]
         if (values == highest).sum() < reaches(values, highest, largest).sum():
             values = -dense_ranks(values, largest).astype(np.float64)  # noise parts equal ones

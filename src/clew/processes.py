@@ -40,18 +40,11 @@ WAIT = 0.1  # seconds between two looks at what other processes have done
 LENGTH = struct.Struct("<Q")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # their buffers take memory
 START = """
-import importlib.util, sys
+import sys
 sys.path[:] = {path!r}
-spec = importlib.util.find_spec("clew")
-package = sys.modules["clew"] = importlib.util.module_from_spec(spec)
-def load(name):
-    del package.__getattr__
-    spec.loader.exec_module(package)
-    return getattr(package, name)
-package.__getattr__ = load
 from clew.processes import serve
 serve()
-"""  # all of clew is imported only where a caller's module asks for it, which takes half a second
+"""
 READY, DONE, FAILED, UNFIT = range(4)  # what a process answers
 
 logger = logging.getLogger(__name__)

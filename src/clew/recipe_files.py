@@ -133,7 +133,7 @@ def known_classes() -> Mapping[str, type[Any]]:
         ['BM25', 'BestFirst', 'Blend']
     """
     rooms = (seed, spread, select, order, methods)
-    public = [vars(room)[name] for room in rooms for name in room.__all__]
+    public = [getattr(room, name) for room in rooms for name in room.__all__]
     stages = [one for one in public if inspect.isclass(one) and is_dataclass(one)]
     return {one.__name__: one for one in [*stages, Pipeline, Render, HNSW]}
 

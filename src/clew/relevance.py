@@ -30,6 +30,7 @@ from clew.graph import (
     Floats,
     Graph,
     Rows,
+    VectorColumn,
     Vectors,
     canonical_text,
     freeze,
@@ -252,4 +253,5 @@ class PassageSamplePart:
     def compute(self, graph: Graph) -> AnyVectors:
         rows = graph.part(InvertedIndexPart()).rows
         places = np.linspace(0, len(rows) - 1, min(len(rows), MAX_SAMPLE)).round()
-        return take_vectors(graph.vectors, rows[places.astype(np.int64)])
+        sample = take_vectors(graph.vectors, rows[places.astype(np.int64)])
+        return sample.compact() if isinstance(sample, VectorColumn) else sample

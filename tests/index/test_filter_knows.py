@@ -11,7 +11,7 @@ import clew.text.stems
 from clew import Document, Index, Names, Splitter
 from clew.embedding import compact
 from clew.embedding.static import TextCounts
-from clew.read.split import splitter as splitting
+from clew.read.split import cutter
 from clew.seed import bm25, languages
 from tests.text.test_stems import SENTENCES
 
@@ -142,7 +142,7 @@ def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path,
 
         monkeypatch.setattr(owner, name, note)
 
-    noted(splitting._Cutter, "cut")
+    noted(cutter.Cutter, "cut")
     noted(bm25, "_kept_terms")
     noted(clew.text.stems, "_identify_among")
     with monkeypatch.context() as patch:

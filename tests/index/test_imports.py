@@ -10,7 +10,7 @@ import pytest
 import clew
 
 SOURCE = Path(clew.__file__).parent
-COMPOSED = ("index/index.py", "index/narrow.py", "index/saving.py", "index/__init__.py")
+COMPOSED = ("index/index.py", "index/narrowing.py", "index/saving.py", "index/__init__.py")
 OTHERS = sorted(
     path.relative_to(SOURCE).as_posix()
     for path in (SOURCE / "index").glob("*.py")
@@ -30,7 +30,7 @@ def imported(name):
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_an_index_is_composed_of_does_not_know_it(name):
-    above = ("clew.index.index", "clew.index.narrow", "clew.index.saving", "clew.store")
+    above = ("clew.index.index", "clew.index.narrowing", "clew.index.saving", "clew.store")
     assert not [module for module in imported(name) if module.startswith(above)]
 
 

@@ -30,7 +30,7 @@ from clew.documentation.markup import markup_to_markdown
 from clew.items import Item
 from clew.model import parse_json
 from clew.read import Names, Passage, Symbols, keep_whole
-from clew.read.extract.symbols import find_symbols
+from clew.read.extract.symbol_reading import find_symbols
 from clew.read.formats import FORMATS, Format, SourceFile, UnreadableFileError
 from clew.read.header_metadata import headings_above
 from clew.render import STYLES, Render

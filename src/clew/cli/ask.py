@@ -54,7 +54,8 @@ EXAMPLES = """examples:
   clew ask docs/ "What is all of this about?" --reports --recipe global    reports on the corpus
   clew ask docs/ "..." --recipe agrag --set select.variant=sum       any parameter of a recipe
   clew ask docs/ "..." --answer                            the sentences that answer, with sources
-  clew ask 'postgresql://anna@host/db?index=docs' "..."    an index in a database (extra postgres)
+  clew ask 'postgresql://anna@host/db?index=docs' "..."    an index in a database
+  clew ask s3://bucket/docs "..."                          an index in a storage (extra storage)
   man tar | clew ask - "How do I list an archive?" --answer          what comes in on stdin
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
@@ -100,7 +101,7 @@ def add_parser(commands: Commands) -> None:
 def _check_order(sources: list[str], question: str) -> None:
     """Raise FileNotFoundError where the question came first, as it does for grep."""
     first, *others = sources
-    is_source = first == STDIN or is_remote(first) or Path(first).expanduser().exists()
+    is_source = first == STDIN or is_saved(first) or Path(first).expanduser().exists()
     if not is_source and Path(question).expanduser().exists():
         typed = shlex.join(["clew", "ask", *others, question, first])
         raise FileNotFoundError(

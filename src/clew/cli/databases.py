@@ -1,4 +1,4 @@
-"""An index in a database, in the place of a saved one: the command takes its address."""
+"""An index in a database or a storage, in the place of a folder: the command takes its address."""
 
 from __future__ import annotations
 
@@ -7,25 +7,23 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 from clew.index.index import Index
 from clew.index.saving import is_remote
+from clew.storage.address import is_storage, without_password
 
 if TYPE_CHECKING:
     from clew.remote import RemoteIndex
 
-HIDDEN = "***"
-
 
 def place_of_index(text: str) -> Path | str:
-    """Return the folder that is named, or the address of a database as it is.
+    """Return the folder that is named, or the address of a database or a storage as it is.
 
     Example:
         >>> place_of_index("postgresql://host/db?index=handbook")
         'postgresql://host/db?index=handbook'
     """
-    return text if is_remote(text) else Path(text)
+    return text if is_remote(text) or is_storage(text) else Path(text)
 
 
 def shown(place: Path | str) -> str:
@@ -35,11 +33,7 @@ def shown(place: Path | str) -> str:
         >>> shown("postgresql://anna:secret@host/db?index=handbook")
         'postgresql://anna:***@host/db?index=handbook'
     """
-    if isinstance(place, Path) or urlsplit(place).password is None:
-        return str(place)
-    parts = urlsplit(place)
-    user, _, server = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{user.partition(':')[0]}:{HIDDEN}@{server}"))
+    return str(place) if isinstance(place, Path) else without_password(place)
 
 
 def open_remote(options: argparse.Namespace) -> AbstractContextManager[RemoteIndex]:

@@ -28,8 +28,10 @@ from clew.cli.source import (
 from clew.cli.terminal import counted, print_result
 from clew.cli.watch import watch
 from clew.index.index import Index
+from clew.index.saving import is_remote
 from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
+from clew.storage import StorageError
 from clew.store import is_index
 
 EXAMPLES = """examples:
@@ -41,7 +43,8 @@ EXAMPLES = """examples:
   clew index docs/ -o docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini
   clew index docs/ -o docs.clew                      again: reads what has changed
   clew index docs/ -o docs.clew --watch              goes on reading what changes
-  clew index docs/ -o 'postgresql://anna@host/db?index=docs'    in a database (extra postgres)
+  clew index docs/ -o 'postgresql://anna@host/db?index=docs'    in a database
+  clew index docs/ -o s3://bucket/docs               in a storage (extra storage), for replicas
   clew ask docs.clew "How do I cancel a running job?"
 
 An index keeps its --include and --exclude. Patterns that are typed replace both; --include '*'
@@ -73,7 +76,8 @@ def add_parser(commands: Commands) -> None:
         required=True,
         type=place_of_index,
         metavar="DIR",
-        help="where to save the index: a folder, or postgresql://user@host/database?index=NAME",
+        help="where to save the index: a folder, s3://bucket/NAME and the like, or "
+        "postgresql://user@host/database?index=NAME, also falkordb://, bolt:// and neo4j://",
     )
     extractors = add_reading_options(parser)
     extractors.add_argument(
@@ -123,7 +127,7 @@ def index(options: argparse.Namespace) -> int:
     if options.watch and options.dry_run:
         raise ValueError("--dry-run asks nothing and saves nothing: leave --watch out")
     if isinstance(options.output, str):
-        _check_database(options)
+        _check_address(options)
     else:
         _refuse_other_files(options.output)
         if not options.dry_run:
@@ -133,8 +137,8 @@ def index(options: argparse.Namespace) -> int:
         if extractor is None:
             raise ValueError("--dry-run says what a model would be asked: name one with --model")
         source = existing_path(options.source)
-        is_folder = isinstance(options.output, Path)
-        patterns = patterns_of(options, _index_before(options) if is_folder else None)
+        is_database = is_remote(options.output)
+        patterns = patterns_of(options, None if is_database else _index_before(options))
         estimate = estimate_extraction(
             source,
             extractor,
@@ -170,7 +174,7 @@ def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
             )
         return built
 
-    if isinstance(options.output, str):
+    if is_remote(options.output):
         before, built = update_remote(options, build)
     else:
         before = _index_before(options)
@@ -187,9 +191,9 @@ def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
     return built
 
 
-def _check_database(options: argparse.Namespace) -> None:
+def _check_address(options: argparse.Namespace) -> None:
     """Refuse what needs a folder beside the index."""
-    if options.watch:
+    if options.watch and is_remote(options.output):
         raise ValueError("--watch keeps a folder up to date: name one after -o")
     if options.model is not None and options.answers is None:
         raise ValueError("name a file for the model's answers: --answers FILE")
@@ -197,11 +201,13 @@ def _check_database(options: argparse.Namespace) -> None:
 
 def _index_before(options: argparse.Namespace) -> Index | None:
     """Return the index that the command made before, of which most may still hold."""
-    if not is_index(options.output):
+    if isinstance(options.output, Path) and not is_index(options.output):
         return None
     try:
         return Index.load(options.output, embedder=options.embedder)
-    except (OSError, ValueError):  # damaged, or made in another way: it is built anew
+    except StorageError:  # what would be published could not be, either
+        raise
+    except (OSError, ValueError):  # none, damaged, or made in another way: it is built anew
         return None
 
 

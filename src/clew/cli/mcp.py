@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+from clew.cli.databases import shown
 from clew.cli.parser import Commands, add_command
 from clew.cli.served import add_served_options, open_served, served_options
 from clew.cli.terminal import counted, print_remark
@@ -38,7 +39,7 @@ def mcp(options: argparse.Namespace) -> int:
     create = _create()
     served = open_served(options, served_options(options))
     count = counted(len(served.index), "document")
-    print_remark(f"serving {options.source} ({count}) over stdin and stdout")
+    print_remark(f"serving {shown(options.source)} ({count}) over stdin and stdout")
     create(served).run()
     return 0
 

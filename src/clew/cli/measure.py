@@ -49,6 +49,7 @@ from clew.measure.compare import BUDGETS, KS
 from clew.measure.files import find_file
 from clew.measure.quotes import KS as QUOTE_KS
 from clew.read import Names, Splitter
+from clew.storage import is_storage
 from clew.store import is_index
 from clew.types import Method
 
@@ -329,9 +330,14 @@ def _judge(options: argparse.Namespace) -> int:
 
 def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
     """Return the index of what is named, and its questions where it is a benchmark."""
-    path, settings = existing_path(options.source), index_settings(options.set)
+    settings, patterns = index_settings(options.set), patterns_of(options)
+    if is_storage(options.source):
+        check_used(settings, [], options)
+        if any(patterns):
+            raise ValueError("--include and --exclude are of a folder of documents")
+        return Index.load(options.source, embedder=options.embedder), ()
+    path = existing_path(options.source)
     check_used(settings, [] if is_index(path) else _parts(options), options)
-    patterns = patterns_of(options)
     is_benchmark = path.is_dir() and find_file(path, "corpus.jsonl") is not None
     if any(patterns) and (is_index(path) or is_benchmark):
         what = "a saved index" if is_index(path) else "a benchmark"

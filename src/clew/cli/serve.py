@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from clew.cli import models
+from clew.cli.databases import shown
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
 from clew.cli.served import add_served_options, open_served, served_options
-from clew.cli.source import build_index, existing_path
+from clew.cli.source import build_index, existing_path, is_saved
 from clew.cli.terminal import counted, print_remark
 from clew.cli.watch import print_line
 from clew.index.index import Index
 from clew.interruption import end_at_once, is_command
 from clew.serve.served_index import DEADLINE, ServedIndex, ServedOptions
-from clew.store import is_index
 
 HOST, PORT, MAX_PORT = "127.0.0.1", 8765, 65_535
 MAX_WAITING = 64
@@ -35,6 +35,7 @@ EXAMPLES = """examples:
   clew serve docs.clew --writable               documents come and go on the page and over HTTP
   clew serve docs.clew --writable --folder docs/      POST /api/sync reads the folder again
   clew serve docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini     a model answers
+  clew serve s3://bucket/docs --follow 30       a replica: the newest generation of a storage
   CLEW_TOKEN=... clew serve docs.clew --host 0.0.0.0  for others, who have to bring the token
 
   curl http://127.0.0.1:8765/api/ask -H 'Content-Type: application/json' \\
@@ -47,7 +48,7 @@ The server listens on this machine alone, unless it has a token. It speaks plain
 with TLS before it where others ask. Whoever may ask may read all that is in the index. A change is
 saved to the index that was opened; one of a folder that was read lasts until the server stops.
 What another process saves to the index, such as `clew index docs/ -o docs.clew --watch`, is
-answered from as soon as it is there.
+answered from as soon as it is there; what is published to a storage, at the next look.
 Ctrl-C stops it."""
 
 
@@ -143,11 +144,10 @@ def serve(options: argparse.Namespace) -> int:
     with _listening(options.host, options.port) as listener:
         served = open_served(options, how)
         host, port = listener.getsockname()[:2]
-        shown = f"[{host}]" if ":" in host else host
-        address = f"http://{shown}:{port}"
-        print_line(
-            f"serving {options.source} ({counted(len(served.index), 'document')}) at {address}"
-        )
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{port}"
+        count = counted(len(served.index), "document")
+        print_line(f"serving {shown(options.source)} ({count}) at {address}")
         print_remark("Ctrl-C stops it" + ("" if token is None else "; the page asks for the token"))
         if options.open:
             webbrowser.open(address)
@@ -211,9 +211,8 @@ def _server() -> tuple[Callable[..., None], Callable[..., object]]:
 
 def _with_changes(how: ServedOptions, options: argparse.Namespace) -> ServedOptions:
     """Return how questions are asked, and how what is served may change."""
-    path = existing_path(options.source)
-    is_saved = is_index(path)
-    if options.folder is not None and not is_saved:
+    is_index = is_saved(options.source)
+    if options.folder is not None and not is_index:
         raise ValueError(
             f"--folder is what a saved index is made of; {options.source} is no saved index, and "
             "POST /api/sync reads it again by itself"
@@ -221,14 +220,14 @@ def _with_changes(how: ServedOptions, options: argparse.Namespace) -> ServedOpti
     folder = None if options.folder is None else existing_path(options.folder)
 
     def read_folder(before: Index) -> Index:
-        return before.sync(folder) if is_saved else build_index(options, before=before)
+        return before.sync(folder) if is_index else build_index(options, before=before)
 
     return replace(
         how,
         deadline=float(options.deadline),
         model=models.typed_model(options),
         writable=options.writable,
-        read_again=None if is_saved and folder is None else read_folder,
+        read_again=None if is_index and folder is None else read_folder,
     )
 
 

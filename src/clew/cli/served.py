@@ -8,12 +8,12 @@ from clew import recipes
 from clew.cli.parser import Parser, positive_integer, share
 from clew.cli.question_options import add_recipe_options, add_source, chosen_method
 from clew.cli.settings import label_of
-from clew.cli.source import add_reading_options, existing_path, open_source
+from clew.cli.source import add_reading_options, is_saved, open_source, saved_place
 from clew.index.answer import UNTRUSTED_SHARE
 from clew.index.question import DEFAULT_BUDGET
-from clew.serve.following import Follower
+from clew.serve.following import INTERVAL, STORAGE_INTERVAL, Follower
 from clew.serve.served_index import ServedIndex, ServedOptions
-from clew.store import is_index
+from clew.storage.address import is_storage
 
 
 def add_served_options(parser: Parser) -> None:
@@ -34,6 +34,14 @@ def add_served_options(parser: Parser) -> None:
         help="one source has at most this share of a context, above 0 and at most 1, since "
         f"strangers may write the documents (default: {UNTRUSTED_SHARE:g}; 1 for no cap)",
     )
+    parser.add_argument(
+        "--follow",
+        type=float,
+        metavar="SECONDS",
+        help="look for what others have saved every so many seconds; 0 for never (default: "
+        f"{INTERVAL:g} for a folder, {STORAGE_INTERVAL:g} for a storage, where a look is two "
+        "requests)",
+    )
     add_recipe_options(parser)
     add_reading_options(parser, cached=True)
 
@@ -44,29 +52,33 @@ def served_options(options: argparse.Namespace) -> ServedOptions:
     Raises:
         ValueError: The recipe or a setting is wrong.
     """
-    path = existing_path(options.source)
+    if options.follow is not None and not 0 <= options.follow < float("inf"):
+        raise ValueError(f"--follow takes a number of seconds, 0 for never; got {options.follow}")
+    place = saved_place(options.source)
     return ServedOptions(
         recipe=label_of(options.recipe or recipes.DEFAULT, options.set),
         method=chosen_method(options),
         budget=options.budget,
         max_share=options.max_share,
-        saved_to=path if is_index(path) else None,
+        saved_to=place,
     )
 
 
 def open_served(options: argparse.Namespace, how: ServedOptions) -> ServedIndex:
     """Return what is served, ready for the first question.
 
-    What other processes save in the folder of a saved index is followed.
+    What other processes save where a saved index is, is followed.
 
     Args:
         options: What was typed.
         how: How it is asked.
     """
-    if not is_index(existing_path(options.source)):
+    if not is_saved(options.source):
         options.untrusted = True  # whoever may send or write documents is a stranger
     served = ServedIndex(open_source(options), how)
     served.prepare()
-    if how.saved_to is not None:
-        Follower(served).start()
+    usual = STORAGE_INTERVAL if is_storage(how.saved_to) else INTERVAL
+    interval = usual if options.follow is None else options.follow
+    if how.saved_to is not None and interval:
+        Follower(served, interval).start()
     return served

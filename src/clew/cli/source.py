@@ -32,6 +32,7 @@ from clew.model import Model
 from clew.processes import usable_cores
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
+from clew.storage.address import is_storage
 from clew.store import is_index
 from clew.types import Generate
 
@@ -228,7 +229,8 @@ def nearest_index(text: str) -> HNSW:
 def open_source(options: argparse.Namespace) -> Index:
     """Return the index of `options.source`: opened if it is saved, else built.
 
-    One in a database is read whole. A remark says how long reading took.
+    One in a database is read whole, one in a storage copied into the cache. A remark says how long
+    reading took.
 
     Raises:
         FileNotFoundError: There is nothing at that path.
@@ -241,6 +243,9 @@ def open_source(options: argparse.Namespace) -> Index:
         refuse_building_options(options)
         with open_remote(options) as opened:
             return opened.load()
+    if is_storage(options.source):
+        refuse_building_options(options)
+        return Index.load(options.source, embedder=options.embedder)
     path = existing_path(options.source)
     if is_index(path):
         refuse_building_options(options)
@@ -459,7 +464,21 @@ def is_saved(source: str | list[str]) -> bool:
     """Return whether a source is a saved index."""
     if not isinstance(source, str):
         return False
-    return is_remote(source) or is_index(Path(source).expanduser())
+    return is_remote(source) or is_storage(source) or is_index(Path(source).expanduser())
+
+
+def saved_place(source: str) -> Path | str | None:
+    """Return where what is named is saved, so that what others save there can be followed.
+
+    That is a folder, or the address of a storage; None for a database, and for what is no index.
+
+    Raises:
+        FileNotFoundError: There is nothing at that path.
+    """
+    if is_remote(source) or is_storage(source):
+        return source if is_storage(source) else None
+    path = existing_path(source)
+    return path if is_index(path) else None
 
 
 def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document]:

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from clew.cli.databases import shown
 from clew.cli.terminal import print_error, print_result
 from clew.index.index import Index
+from clew.read.file_reading import Look
 from clew.read.files import files_at
-from clew.read.known_files import Look, is_settled, look_of
+from clew.read.known_files import is_settled, look_of
 from clew.read.patterns import FileChoice
 
 INTERVAL = 1.0  # seconds between two looks at the folder
@@ -24,7 +26,7 @@ MAX_NAMES = 3  # of files, in a line
 ERRORS = (ValueError, TypeError, OSError, ImportError)
 
 
-def watch(source: Path, output: Path, index: Index, update: Callable[[Index], Index]) -> None:
+def watch(source: Path, output: Path | str, index: Index, update: Callable[[Index], Index]) -> None:
     """Bring a saved index up to date whenever its folder has changed; it never returns.
 
     Args:
@@ -56,7 +58,7 @@ def watch(source: Path, output: Path, index: Index, update: Callable[[Index], In
 
 
 def _saved_again(
-    index: Index, output: Path, update: Callable[[Index], Index], start: float
+    index: Index, output: Path | str, update: Callable[[Index], Index], start: float
 ) -> Index:
     """Return the index of the folder as it is now, saved, and say which files have changed."""
     new = update(index)
@@ -67,7 +69,7 @@ def _saved_again(
         names = ", ".join(Path(file).name for file in changed[:MAX_NAMES])
         more = ", …" if len(changed) > MAX_NAMES else ""
         count = f"{len(changed):,} file{'s' * (len(changed) > 1)} changed ({names}{more})"
-        print_line(f"{output}: {count}, up to date in {time.perf_counter() - start:.1f} s")
+        print_line(f"{shown(output)}: {count}, up to date in {time.perf_counter() - start:.1f} s")
     return new
 
 

@@ -26,7 +26,6 @@ from clew.embedding.embedder import embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Vectors, canonical_text
 from clew.index.contents import IndexContents
-from clew.index.filtering import filtered_index
 from clew.index.locating import with_locations, with_titles
 from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
@@ -226,6 +225,8 @@ def filter_in_time(index: Contents, where: Where | None) -> Contents:
     """
     if where is None:
         return index
+    from clew.index.filtering import filtered_index  # it loads what builds an index
+
     return finish_before_error(lambda: filtered_index(index, where), "the filter was applied")
 
 

@@ -14,25 +14,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
+from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
 from clew.processes import working
-from clew.read import (
-    FILES,
-    Extractor,
-    FileReading,
-    LoadedDocuments,
-    Split,
-    Symbols,
-    Triple,
-    load_documents,
-    make_canonical,
-)
+from clew.read import FILES, Extractor, FileReading, Split, Symbols, Triple
 from clew.read.json_values import check_savable
-from clew.read.limits import enforce_limits
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import CounterSource, make_counter
@@ -162,7 +152,9 @@ class IndexConfig:
         elsewhere = isinstance(self.processes, Executor)
         return {**vars(self), "processes": None} if elsewhere else vars(self)
 
-    def load(self, sources: object, known: Mapping[str, FileReading] = EMPTY) -> LoadedDocuments:
+    def load(
+        self, sources: object, known: Mapping[str, FileReading] = EMPTY
+    ) -> read.LoadedDocuments:
         """Return the documents of any sources, checked by the limits.
 
         Args:
@@ -177,9 +169,11 @@ class IndexConfig:
             >>> [document.text for document in IndexConfig().load(["The sea."]).documents]
             ['The sea.']
         """
+        from clew.read.limits import enforce_limits  # it loads what reads files
+
         with working(self.processes):
             choice = FileChoice(self.include, self.exclude)
-            loaded = load_documents(sources, self.untrusted, self.encoding, known, choice)
+            loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
         if self.savable:
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)
@@ -226,6 +220,10 @@ def _splitter(splitter: object) -> Split | None:
     return splitter
 
 
+def _canonical(source: object) -> Callable[[str], str] | None:
+    return read.make_canonical(source)
+
+
 def _nearest(nearest: object) -> HNSW | None:
     if nearest is None:
         return None
@@ -255,7 +253,7 @@ CONVERTERS: dict[str, Callable[..., object]] = {
     "embedder": _embedder,
     "splitter": _splitter,
     "links": tuple,
-    "canonical": make_canonical,
+    "canonical": _canonical,
     "count": make_counter,
     "generators": tuple,
     "nearest": _nearest,

@@ -12,7 +12,7 @@ from clew.graph import EMPTY, Graph
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import FileReading, Knowledge, Split, Triple
-from clew.read.formats.source_code import CODE_FORMATS
+from clew.read.formats.code_languages import CODE_FORMATS
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
 

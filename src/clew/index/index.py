@@ -1,4 +1,7 @@
-"""The one object that most people meet: documents in, contexts out."""
+"""The one object that most people meet: documents in, contexts out.
+
+What builds and changes an index is loaded by the methods that need it: a question does without.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +16,12 @@ from numpy.typing import ArrayLike
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
 from clew.deadline import within
-from clew.embedding.attach import attach_vectors
 from clew.embedding.embedder import EmbedderSource
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import aembed_in_time, answer, embed_in_time, filter_in_time
-from clew.index.build import (
-    build_graph,
-    collect_facts,
-    edges_by,
-    generate_texts,
-)
-from clew.index.changes import (
-    no_documents,
-    rebuild,
-    with_documents,
-    with_patterns,
-    with_replaced,
-    without_documents,
-)
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.dropped import warning_if_dropped
-from clew.index.filtering import filtered_index
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import documents_keywords
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
@@ -98,6 +85,9 @@ class Index(IndexContents):
         chosen: IndexConfig,
         progress: bool,
     ) -> Self:
+        from clew.index.build import build_graph, collect_facts, generate_texts
+        from clew.index.changes import no_documents
+
         loaded, skipped, files = chosen.load(documents)
         if not loaded:
             raise ValueError(no_documents(skipped))
@@ -146,6 +136,9 @@ class Index(IndexContents):
             >>> Index.from_graph(graph).ask("Which island?", recipe="bm25").ids
             ['b']
         """
+        from clew.embedding.attach import attach_vectors
+        from clew.index.build import edges_by
+
         config = IndexConfig.from_keywords(
             embedder=embedder,
             links=links,
@@ -276,6 +269,8 @@ class Index(IndexContents):
         Args:
             where: As in `QueryOptions`. None allows everything.
         """
+        from clew.index.filtering import filtered_index
+
         return self if where is None else filtered_index(self, where)
 
     def add(
@@ -299,6 +294,8 @@ class Index(IndexContents):
             facts: As in `from_documents`.
             progress: Whether to show bars on stderr.
         """
+        from clew.index.changes import with_documents
+
         return warning_if_dropped(with_documents(self, documents, facts, progress), self)
 
     def upsert(
@@ -324,6 +321,8 @@ class Index(IndexContents):
             >>> index.upsert([Document("a", "Ferries sail at ten.")]).documents[0].text
             'Ferries sail at ten.'
         """
+        from clew.index.changes import with_replaced
+
         return warning_if_dropped(with_replaced(self, documents, facts, progress), self)
 
     def sync(
@@ -356,6 +355,8 @@ class Index(IndexContents):
             >>> index.sync([Document("b", "Two."), Document("c", "Three.")]).graph.ids
             ('b', 'c')
         """
+        from clew.index.changes import with_patterns, with_replaced
+
         return warning_if_dropped(
             with_replaced(
                 with_patterns(self, include, exclude), documents, facts, progress, others_go=True
@@ -377,6 +378,8 @@ class Index(IndexContents):
             TypeError: Both are given, or neither; or `where` is no filter.
             ValueError: An id is not in the index, or no document would be left.
         """
+        from clew.index.changes import without_documents
+
         return warning_if_dropped(without_documents(self, ids, where), self)
 
     def compact(self, *, progress: bool = False) -> Self:
@@ -390,6 +393,8 @@ class Index(IndexContents):
         Args:
             progress: Whether to show bars on stderr.
         """
+        from clew.index.changes import rebuild
+
         return warning_if_dropped(
             rebuild(self, self.documents, self.facts, progress=progress), self
         )
@@ -404,6 +409,8 @@ class Index(IndexContents):
             *generators: Such as `clew.generate.Reports()`.
             progress: Whether to show bars on stderr.
         """
+        from clew.index.build import generate_texts
+
         with metered(self.graph.count) as meter:
             graph, failed = generate_texts(self.graph, self.embedder, generators, progress=progress)
         generated = replace(
@@ -450,8 +457,9 @@ class Index(IndexContents):
 
         Args:
             path: A folder that holds an index, or is empty or does not exist; or the address of one
-                in PostgreSQL, `postgresql://user@host/db?index=name`, where the index is written
-                whole: see `clew.remote`.
+                in a storage that fsspec reaches, `s3://bucket/name`, which is written likewise: see
+                `clew.storage`; or in a database, `postgresql://user@host/db?index=name`, where the
+                index is written whole: see `clew.remote`.
         """
         from clew.index.saving import save_contents
 
@@ -469,7 +477,9 @@ class Index(IndexContents):
         """Return the index that was saved in a folder; see `clew.store.load`.
 
         Args:
-            path: The folder. An index in a database is opened by `clew.remote.RemoteIndex.open`.
+            path: The folder; or an address such as `s3://bucket/name`, of which what is new is
+                copied into the user's cache. An index in a database is opened by
+                `clew.remote.RemoteIndex.open`.
             verify: "changed" checks all checksums, those of the vectors once after every write;
                 "full" checks them all; "size" checks of the vectors the size alone.
             generation: An earlier generation that is still there. None is the newest.

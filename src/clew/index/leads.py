@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.read.formats.code_languages import CODE_FORMATS
 from clew.read.formats.markdown import find_links
-from clew.read.formats.source_code import CODE_FORMATS
 from clew.text.words import contains_phrase, fold_case, words
 
 READER = NamesAndSymbols()

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from clew.index.options import check_names, option_names
-from clew.model import ModelSource
 from clew.recipes import DEFAULT
 from clew.types import Method
+
+if TYPE_CHECKING:
+    from clew.model import ModelSource
 
 DEFAULT_BUDGET = 2000
 

@@ -7,19 +7,25 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
+from clew import store
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
-from clew.model import AnswerCache
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
-from clew.store import DEFAULT_VERIFY, SavedAs, SavedIndex, Verify, is_newest, load, save
+from clew.storage.address import is_storage
 from clew.store.config_record import describe_config
 from clew.store.file_readings import savable_readings
+from clew.store.loading import DEFAULT_VERIFY, Verify
+from clew.store.saved_index import SavedAs, SavedIndex
+
+if TYPE_CHECKING:
+    from clew.model import AnswerCache
 
 NOT_OF_THE_RESULT = (  # but of which documents come, or of the machine, or compared by itself
     *("include", "exclude", "savable", "processes", "embedder"),
@@ -60,6 +66,13 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
     )
 
 
+DATABASE_SCHEMES = (
+    *("postgresql", "postgres", "falkordb"),
+    *("bolt", "bolt+s", "neo4j", "neo4j+s"),
+)
+"""What the address of a database begins with; `clew.remote.database` says what holds an index."""
+
+
 def save_contents(
     index: IndexContents, path: str | os.PathLike[str], attachments: Mapping[str, str] = EMPTY
 ) -> None:
@@ -67,14 +80,16 @@ def save_contents(
 
     Args:
         index: What is saved.
-        path: As in `clew.store.save`.
+        path: As in `clew.store.save`, or the address of a database or a storage.
         attachments: Texts that are saved with it, by name.
     """
     if is_remote(path):
         remote = import_module("clew.remote")  # by its name: it stands above, and makes indexes
         remote.save_remote(index, path)
         return
-    saved = save(saved_index(index, attachments), path)
+    record = saved_index(index, attachments)
+    save = _storage().publish if is_storage(path) else store.save
+    saved = save(record, path)
     object.__setattr__(index, "saved_as", saved)  # no part of its value, as what a graph keeps
 
 
@@ -85,15 +100,26 @@ def is_remote(path: str | os.PathLike[str]) -> bool:
         >>> is_remote("postgresql://host/db?index=handbook"), is_remote("handbook")
         (True, False)
     """
-    return isinstance(path, str) and path.startswith(("postgresql://", "postgres://"))
+    return isinstance(path, str) and path.startswith(
+        tuple(f"{scheme}://" for scheme in DATABASE_SCHEMES)
+    )
 
 
 def is_newest_saved(index: IndexContents) -> bool:
     """Return whether nothing newer was saved where an index was saved to, or loaded from.
 
-    That takes as long as listing a folder. It is also where the index was neither.
+    That takes as long as listing a folder, or two requests of a storage. It is also where the index
+    was neither.
+
+    Raises:
+        OSError: The storage cannot be reached.
     """
-    return not isinstance(index.saved_as, SavedAs) or is_newest(index.saved_as)
+    saved = index.saved_as
+    if not isinstance(saved, SavedAs):
+        return True
+    if saved.address:
+        return bool(_storage().is_newest_published(saved))
+    return store.is_newest(saved)
 
 
 def load_contents(
@@ -108,7 +134,7 @@ def load_contents(
     nothing is paid for twice.
 
     Args:
-        path: As in `clew.store.load`.
+        path: As in `clew.store.load`, or the address of a storage.
         keywords: Fields of `IndexConfig` that are not clew's own.
         verify: As in `clew.store.load`.
         generation: As in `clew.store.load`.
@@ -120,7 +146,8 @@ def load_contents(
         )
     check_names(keywords, option_names(IndexConfig), "an index")
     parts = {name: value for name, value in keywords.items() if value is not ...}
-    saved = load(path, parts, verify=verify, generation=generation)
+    load_saved = _storage().load_replica if is_storage(path) else store.load
+    saved = load_saved(path, parts, verify=verify, generation=generation)
     contents, attachments = contents_of(saved), dict(saved.attachments)
     answers = json.loads(attachments.pop(ANSWERS, "{}"))
     for cache in _caches(contents):
@@ -199,8 +226,17 @@ def _check_kinds(values: Mapping[str, object]) -> None:
 
 def _caches(index: IndexContents) -> Iterator[AnswerCache]:
     """Yield the caches of the answers that the generators of an index were given."""
+    if not index.generators:
+        return
+    from clew.model import AnswerCache
+
     for generator in index.generators:
         for holder in (generator, getattr(generator, "model", None)):
             cache = getattr(holder, "answers", None)
             if isinstance(cache, AnswerCache):
                 yield cache
+
+
+def _storage() -> ModuleType:
+    """Return the room of storages, which is loaded where an address is used."""
+    return import_module("clew.storage.replica")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import reaches, top_k
-from clew.graph import Floats, Graph, Rows, row_mask
+from clew.graph import Floats, Graph, are_consecutive
 from clew.select._shared import (
     narrow_to,
     places_left,
@@ -65,16 +68,17 @@ class Top:
         def rank(query: Query, prizes: Floats, candidates: Subgraph) -> _Ranked:
             free = content & (prizes > 0)
             free[required_rows(candidates)] = False
-            if len(candidates.nodes) < len(graph):
-                free &= row_mask(candidates.nodes, len(graph))
-            notes = {}
-            if min_share and self.k is None and query.limit is None:
-                highest = float(prizes.max(initial=0, where=free))
-                near = free & reaches(prizes, min_share * highest, highest)
-                notes = {"far below the best": int(free.sum() - near.sum())}
-                free = near
-            rows = candidates.nodes[free[candidates.nodes]]
-            return _Ranked(rows, prizes[rows], notes)
+            if len(candidates.nodes) == len(graph) and are_consecutive(candidates.nodes):
+                rows: NDArray[np.integer] = np.flatnonzero(free)
+            else:
+                rows = candidates.nodes[free[candidates.nodes]]
+            values = prizes[rows]
+            if not (min_share and self.k is None and query.limit is None):
+                return _Ranked(rows, values, {})
+            highest = float(values.max(initial=0))
+            near = reaches(values, min_share * highest, highest)
+            notes = {"far below the best": len(rows) - int(np.count_nonzero(near))}
+            return _Ranked(rows[near], values[near], notes)
 
         ranked_for = remember_last(rank)
 
@@ -106,7 +110,7 @@ class _Ranked:
         notes: on what was left out.
     """
 
-    def __init__(self, rows: Rows, prizes: Floats, notes: Mapping[str, int]) -> None:
+    def __init__(self, rows: NDArray[np.integer], prizes: Floats, notes: Mapping[str, int]) -> None:
         self.notes, self._rows, self._prizes = notes, rows, prizes
         self._first: list[int] = []
 
