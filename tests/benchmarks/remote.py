@@ -158,6 +158,9 @@ def main():
     parser.add_argument("--recipes", default="", help="names with commas between; none for all")
     parser.add_argument("--kept-whole", type=int, default=0)
     chosen = parser.parse_args()
+    for source in chosen.sources:
+        if not source.exists():
+            raise FileNotFoundError(f"{source} is no folder and no file")
     kind, package = SERVERS[chosen.scheme]
     wanted = [] if chosen.address else [kind.client, package]
     missing = [name for name in wanted if find_spec(name) is None]

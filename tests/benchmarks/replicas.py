@@ -14,6 +14,7 @@ import secrets
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import clew
@@ -56,12 +57,18 @@ def row(label: str):
     print(f"| {label} | {wall:.2f} | {processor:.2f} | {' | '.join(figures)} |")
 
 
+SMOKE = "{folder}/corpus.jsonl --passages 8"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--passages", type=int, default=25_000)
     parser.add_argument("--address")
     options = parser.parse_args()
+    if find_spec("fsspec") is None:
+        print("nothing is measured without fsspec: install clew[storage]")
+        return
     count_travel()
     with tempfile.TemporaryDirectory() as folder:
         address = options.address or f"file://{folder}/bucket/{secrets.token_hex(4)}"

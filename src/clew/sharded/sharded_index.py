@@ -86,7 +86,7 @@ class _AskedShards(AskedPart):
     @property
     def document_of(self) -> Mapping[str, Document]:
         """The documents of the shards that are no databases, by their ids."""
-        return ChainMap(*(dict(one.document_of) for one in self.indexes))
+        return _joined(self.indexes)
 
 
 class ShardedIndex(PulledIndex):
@@ -421,7 +421,7 @@ class ShardedIndex(PulledIndex):
         """
         if self._databases:
             raise TypeError("the documents of a shard in a database are read by RemoteIndex.load")
-        return ChainMap(*(dict(one.document_of) for one in self._indexes if one is not None))
+        return _joined([one for one in self._indexes if one is not None])
 
     def _known(self) -> CorpusFigures:
         with ExitStack() as stack:
@@ -455,6 +455,11 @@ def _gather_in(threads: ThreadPoolExecutor) -> Gather:
         return [future.result() for future in futures]
 
     return gather
+
+
+def _joined(indexes: Sequence[IndexContents]) -> Mapping[str, Document]:
+    """Return the documents of several indexes by their ids; nothing is copied."""
+    return ChainMap(*(cast("dict[str, Document]", one.document_of) for one in indexes))
 
 
 def _name_of(source: str | os.PathLike[str]) -> str:
