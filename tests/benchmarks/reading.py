@@ -52,6 +52,7 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     import clew
     from clew import read
     from clew.index import build
+    from clew.read import nodes
     from clew.seed.bm25 import InvertedIndexPart
 
     seconds = {"import": processor_seconds() - started} | dict.fromkeys(STAGES, 0.0)
@@ -72,7 +73,7 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     if profile:
         profiler.enable()
     documents = timed("parse", read.load_documents)(files_in(folder)).documents
-    read._cut = timed("split", read._cut)
+    nodes._cut = timed("split", nodes._cut)
     read.CachedExtractor.triples = timed("facts", read.CachedExtractor.triples)
     build.read_nodes = timed("assemble", build.read_nodes)
     build.attach_vectors = timed("embed", build.attach_vectors)
