@@ -18,6 +18,7 @@ from clew.index.contents import IndexContents
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
+from clew.storage.address import DATABASE_SCHEMES as DATABASE_SCHEMES
 from clew.storage.address import is_storage
 from clew.store.config_record import describe_config
 from clew.store.file_readings import savable_readings
@@ -64,13 +65,6 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
         attachments=attachments,
         saved_as=index.saved_as if isinstance(index.saved_as, SavedAs) else None,
     )
-
-
-DATABASE_SCHEMES = (
-    *("postgresql", "postgres", "falkordb"),
-    *("bolt", "bolt+s", "neo4j", "neo4j+s"),
-)
-"""What the address of a database begins with; `clew.remote.database` says what holds an index."""
 
 
 def save_contents(

@@ -7,7 +7,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 HIDDEN = "***"
 ADDRESS = re.compile(r"([a-z][a-z0-9+.:-]+)://\S.*", re.DOTALL)
-OTHERS = ("http", "https", "postgres", "postgresql")
+DATABASE_SCHEMES = (
+    *("postgresql", "postgres", "falkordb"),
+    *("bolt", "bolt+s", "neo4j", "neo4j+s"),
+)
+"""What the address of a database begins with; `clew.remote.database` says what holds an index."""
+
+OTHERS = ("http", "https", *DATABASE_SCHEMES)
 """Schemes of what is no storage of files: pages, which cannot be listed, and databases."""
 
 
