@@ -287,6 +287,7 @@ class BoltServer(CypherServer):
         script = Path(__file__).with_name("bolt_server.py")
         self.process = subprocess.Popen(
             [sys.executable, script, self.folder, str(self.port), str(_free_port()), PASSWORD],
+            cwd=self.folder,  # where it writes its log
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
