@@ -140,11 +140,16 @@ class Replica:
             )
 
     def forget_unpublished(self, there: Iterable[int]) -> None:
-        """Delete the copy's manifests that the storage has not, as those of a broken upload."""
-        published = set(there)
-        for generation, file in generations(self.folder).items():
-            if generation not in published:
-                file.unlink(missing_ok=True)
+        """Delete the copy's manifests that the storage has not, as those of a broken upload.
+
+        The caller holds the lock, and may have listed the storage before: another reader may have
+        copied since then what was published since then, so the storage is listed again.
+        """
+        copied, published = generations(self.folder), set(there)
+        if not copied.keys() <= published:
+            published.update(self.bucket.generations())
+        for generation in copied.keys() - published:
+            copied[generation].unlink(missing_ok=True)
 
     def take_back(self, manifest: Manifest) -> None:
         """Delete a generation of the copy that was not published."""
