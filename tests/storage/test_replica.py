@@ -326,6 +326,18 @@ def test_a_second_writer_who_was_not_first_is_told_and_nothing_is_lost(
     assert clew.Index.load(address, generation=2).documents == first.documents
 
 
+def test_a_reader_with_an_old_listing_deletes_no_newer_copy(address):
+    """One reader listed the storage, then another copied what was published since."""
+    built().save(address)
+    slow, fast = replica.Replica.at(address), replica.Replica.at(address)
+    listed = slow.bucket.generations()
+    newer = built(mark="1")
+    newer.save(address)
+    fast.copy(2, fast.bucket.generations())
+    slow.copy(1, listed)
+    assert sorted(manifests.generations(slow.folder)) == [1, 2]
+
+
 def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, monkeypatch):
     """Hundreds of swaps: two writers publish, readers of one cache open the newest again and again."""
     monkeypatch.setattr(manifests, "MIN_AGE", 0.0)
