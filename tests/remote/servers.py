@@ -184,6 +184,17 @@ class CypherServer(Server):
     def run(self, text, **values):
         """Return the rows of a statement."""
 
+    def wait(self, is_ready, seconds=600):
+        """Wait until the server answers: one that was killed first reads what it has written."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.process.poll() is None:
+            with suppress(Exception):  # whatever the client of the server says until then
+                is_ready()
+                return
+            time.sleep(0.2)
+        log = Path(self.folder, "log").read_text(errors="replace")
+        raise AssertionError(f"the server did not start: {log[-2000:]}")
+
     def kill(self):
         self.process.kill()
         self.process.wait(30)
@@ -258,12 +269,12 @@ class FalkorServer(CypherServer):
                 *(str(server), "--loadmodule", str(programs / "falkordb.so")),
                 *("--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.folder),
                 *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
-                *("--requirepass", PASSWORD),
+                *("--requirepass", PASSWORD, "--logfile", f"{self.folder}/log"),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        _wait(lambda: self._graph().connection.ping())
+        self.wait(lambda: self._graph().connection.ping())
 
     def _graph(self):
         import falkordb
@@ -285,13 +296,14 @@ class BoltServer(CypherServer):
 
     def start(self):
         script = Path(__file__).with_name("bolt_server.py")
-        self.process = subprocess.Popen(
-            [sys.executable, script, self.folder, str(self.port), str(_free_port()), PASSWORD],
-            cwd=self.folder,  # where it writes its log
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _wait(lambda: self.run("RETURN 1"))
+        with Path(self.folder, "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, script, self.folder, str(self.port), str(_free_port()), PASSWORD],
+                cwd=self.folder,  # where it writes its own log
+                stdout=log,
+                stderr=log,
+            )
+        self.wait(lambda: self.run("RETURN 1"))
 
     def run(self, text, **values):
         import neo4j
@@ -308,16 +320,6 @@ def _free_port():
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]
-
-
-def _wait(is_ready, seconds=90):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with suppress(Exception):  # whatever the client of the server says until then
-            is_ready()
-            return
-        time.sleep(0.2)
-    raise AssertionError("the server did not start")
 
 
 SERVERS = {
