@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from clew.document import Document
 from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, texts_to_embed
+from clew.garbage import collecting_rarely
 from clew.graph import Vectors
 from clew.index.build import (
     KnownResults,
@@ -34,6 +35,7 @@ FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an in
 Contents = TypeVar("Contents", bound=IndexContents)
 
 
+@collecting_rarely()
 def rebuild(
     index: Contents,
     documents: tuple[Document, ...],

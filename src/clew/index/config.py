@@ -17,6 +17,7 @@ from typing import Any, TypedDict, Unpack
 from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding.embedder import Embedder, EmbedderSource
+from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
@@ -125,8 +126,8 @@ class IndexConfig:
             them; the index is the same whatever the number. The others are new interpreters, which
             end before this one goes on. Or an executor of `concurrent.futures`, such as Dask's
             `client.get_executor(retries=3)` or `clew.cluster.RayExecutor()`: its processes also
-            embed, where the embedder is given by name or is small. None stands for this process
-            alone.
+            embed, where the embedder is given by name or is small, and find the names of many
+            passages. None stands for this process alone.
     """
 
     embedder: Embedder | None = None
@@ -152,6 +153,7 @@ class IndexConfig:
         elsewhere = isinstance(self.processes, Executor)
         return {**vars(self), "processes": None} if elsewhere else vars(self)
 
+    @collecting_rarely()
     def load(
         self, sources: object, known: Mapping[str, FileReading] = EMPTY
     ) -> read.LoadedDocuments:

@@ -17,6 +17,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
 from clew.deadline import within
 from clew.embedding.embedder import EmbedderSource
+from clew.garbage import collecting_rarely
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.answer import aembed_in_time, answer, embed_in_time, filter_in_time
 from clew.index.config import IndexConfig, IndexKeywords
@@ -78,6 +79,7 @@ class Index(IndexContents):
             return cls._of_documents(documents, facts, chosen, progress)
 
     @classmethod
+    @collecting_rarely()
     def _of_documents(
         cls,
         documents: object,

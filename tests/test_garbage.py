@@ -1,0 +1,74 @@
+"""The collector looks less often while something is built, and as before afterwards."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+import pytest
+
+import clew
+from clew.garbage import MIN_NEW, collecting_rarely
+
+
+@pytest.fixture(autouse=True)
+def threshold():
+    before, is_on = gc.get_threshold(), gc.isenabled()
+    yield before
+    gc.set_threshold(*before)
+    assert gc.isenabled() == is_on
+
+
+def test_blocks_within_blocks_and_of_several_threads_end_with_the_last(threshold):
+    entered, ended = threading.Event(), threading.Event()
+
+    def other():
+        with collecting_rarely():
+            entered.set()
+            ended.wait(30)
+
+    thread = threading.Thread(target=other)
+    with collecting_rarely(), collecting_rarely():
+        thread.start()
+        assert entered.wait(30)
+    assert gc.get_threshold() == (MIN_NEW, *threshold[1:])
+    ended.set()
+    thread.join()
+    assert gc.get_threshold() == threshold
+
+
+def test_what_others_set_meanwhile_stays(threshold):
+    with collecting_rarely():
+        gc.set_threshold(123, 4, 5)
+    assert gc.get_threshold() == (123, 4, 5)
+    gc.set_threshold(0)  # the collector never starts
+    with collecting_rarely():
+        assert gc.get_threshold()[0] == 0
+    assert gc.get_threshold()[0] == 0
+
+
+def test_an_error_ends_the_block_and_so_does_a_build(threshold):
+    with pytest.raises(KeyError), collecting_rarely():
+        raise KeyError
+    assert gc.get_threshold() == threshold
+    seen = []
+
+    def embed(texts):
+        seen.append(gc.get_threshold()[0])
+        return [[1.0, len(text)] for text in texts]
+
+    clew.Index.from_documents(["The sea.", "An island."], embedder=embed)
+    assert max(seen) >= MIN_NEW
+    assert gc.get_threshold() == threshold
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_forked_process_has_what_was_set_before(threshold):
+    with collecting_rarely():
+        child = os.fork()
+        if child == 0:
+            os._exit(gc.get_threshold() != threshold)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert gc.get_threshold()[0] == MIN_NEW
