@@ -23,6 +23,7 @@ import clew
 from clew import Index, cluster
 from clew.cluster import EndedProcessError, SparkExecutor, results_in_order
 from clew.processes import map_items, run_batches, working
+from clew.read import Passage
 
 HOUSE = Path(clew.__file__).parents[1]
 TEXTS = [f"# Ferry {n}\n\nIt sails to island {n % 7}.\n\n## Price\n\nIt is {n}." for n in range(40)]
@@ -159,6 +160,49 @@ def test_an_index_is_the_same_on_an_executor_and_keeps_none(folder):
         Index.from_documents(["a"], processes="dask")
 
 
+IN_SCRIPTS = [
+    "Anna Bell met Dr. Ben Gray in New York. Dr. Gray sailed to Corfu, see fig. 3.",
+    "# New York\n\nThe harbour of New York is old. 北京 is far from Ben.",
+    "# 北京\n\n人々は北京へ行く。",
+    "علي يسكن في بيروت. علي يعرف سعاد من بيروت.",
+    "Öst och Väst. Anna säger: „Ro hem“. In Corfu harbours are old; Harbours open.",
+]
+
+
+@pytest.mark.parametrize("min_passages", [1, 2])
+def test_names_of_many_passages_are_the_same_on_an_executor(min_passages, monkeypatch):
+    passages = [
+        Passage(f"p{i}", f"{text} It is ferry {i % 9}.", f"Ferry {i % 9}" * (i % 2))
+        for i, text in enumerate(IN_SCRIPTS * 12)
+    ]
+    names = clew.Names(min_passages=min_passages)
+    monkeypatch.setattr("clew.read.extract.name_reading.MANY", 10)
+    monkeypatch.setattr("clew.read.extract.many_passages.BLOCK", 7)
+    monkeypatch.setattr("clew.read.extract.many_passages.MIN_SENT", 700)
+    alone = names.learn(passages)
+    first = names.learn(passages[:20])[1]
+    later = first and names.learn_more(passages[20:], first, None)
+    assert any(alone[0])
+    sent = Counting(ProcessPoolExecutor(2, mp_context=get_context("spawn")))
+    with sent.executor, working(sent):
+        assert names.learn(passages) == alone
+        assert sent.calls > 3 * 3, "three rounds of several batches"
+        assert (first and names.learn_more(passages[20:], first, None)) == later
+    monkeypatch.setattr("clew.read.extract.name_reading.MANY", 10_000)
+    assert names.learn(passages)[0] == alone[0], "read as a few passages are"
+
+
+class Counting(Executor):
+    """Another executor, whose calls are counted."""
+
+    def __init__(self, executor):
+        self.executor, self.calls = executor, 0
+
+    def submit(self, fn, /, *args):
+        self.calls += 1
+        return self.executor.submit(fn, *args)
+
+
 class Elsewhere(ThreadPoolExecutor):
     """An executor on a machine with other files: whatever looks at a file there sees none."""
 
@@ -217,6 +261,8 @@ def test_another_version_elsewhere_is_refused(monkeypatch):
     call = clew.processes._Elsewhere(ThreadPoolExecutor(1))
     with pytest.raises(RuntimeError, match=r"has clew 0\.0\.1, and the one that asks 9"):
         clew.processes._each(abs, "9", [1])
+    with pytest.raises(RuntimeError, match="install the same version in both"):
+        clew.processes._checked(abs, "9", 1)
     assert call.map(abs, [-1], [slice(0, 1)], lambda _: None) == [1]
 
 

@@ -2,7 +2,7 @@
 
 Dask has an executor (`client.get_executor(retries=3)`), as MPI has (`mpi4py.futures`). Ray and
 Spark have none, so that theirs are here. An index takes any of them as its `processes`: files are
-read, texts are cut and vectors are made there, and the index is the same.
+read, texts are cut, names are found and vectors are made there, and the index is the same.
 """
 
 from __future__ import annotations

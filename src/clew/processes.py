@@ -22,10 +22,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
-from typing import IO, Any, TypeVar
+from functools import cached_property, lru_cache, partial
+from typing import IO, Any, Generic, TypeVar
 
 from clew.cluster import EndedProcessError, results_in_order
+from clew.garbage import collecting_rarely
 from clew.version import __version__
 
 Item = TypeVar("Item")
@@ -134,6 +135,44 @@ def count_others(sizes: Sequence[int]) -> int:
     return 0 if team is None else max(0, min(team.number, sum(sizes) // MIN_SIZE) - 1)
 
 
+def works_elsewhere() -> bool:
+    """Return whether `run_batches` has its work done by an executor.
+
+    Example:
+        >>> works_elsewhere()
+        False
+    """
+    return isinstance(_CURRENT.get(), _Elsewhere)
+
+
+class SharedValue(Generic[Item]):
+    """A value that every batch needs: it is pickled once, and read once where it arrives.
+
+    Args:
+        value: The value, which nobody changes.
+
+    Example:
+        >>> pickle.loads(pickle.dumps(SharedValue("sea"))).value
+        'sea'
+    """
+
+    def __init__(self, value: Item) -> None:
+        self.value = value
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The pickled value."""
+        return pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], SharedValue[Any]], tuple[bytes]]:
+        return _unpacked, (self.packed,)
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> SharedValue[Any]:
+    return SharedValue(pickle.loads(packed))  # noqa: S301  # from the process that asks
+
+
 def run_batches(
     function: Callable[[Batch], Result],
     batches: Iterable[Batch],
@@ -159,7 +198,8 @@ def run_batches(
     """
     team = _CURRENT.get()
     if isinstance(team, _Elsewhere) and team.takes(function):
-        yield from results_in_order(team.executor, function, batches, done)
+        checked = partial(_checked, function, __version__)
+        yield from results_in_order(team.executor, checked, batches, done)
         return
     for batch in batches:
         result = function(batch)
@@ -196,6 +236,7 @@ def serve() -> None:
             os._exit(0)
 
 
+@collecting_rarely()
 def _answer(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[int, Any]:
     try:
         return DONE, [function(item) for item in items]
@@ -275,12 +316,21 @@ class _Elsewhere:
 
 
 def _each(function: Callable[[Item], Result], version: str, items: Sequence[Item]) -> list[Result]:
+    _check_version(version)
+    return [function(item) for item in items]
+
+
+def _checked(function: Callable[[Batch], Result], version: str, batch: Batch) -> Result:
+    _check_version(version)
+    return function(batch)
+
+
+def _check_version(version: str) -> None:
     if version != __version__:
         raise RuntimeError(
             f"a process of the executor has clew {__version__}, and the one that asks {version}: "
             "install the same version in both"
         )
-    return [function(item) for item in items]
 
 
 class _Other:

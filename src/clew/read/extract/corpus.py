@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,10 +59,25 @@ class CorpusCounts:
 
     def add_words(self, counted: Sequence[CountedWords]) -> None:
         """Count the words of passages."""
-        self._tables[CAPITAL].update(chain.from_iterable(one.capital for one in counted))
-        self._tables[SMALL].update(chain.from_iterable(one.small for one in counted))
-        self._tables[CASELESS].update(chain.from_iterable(one.caseless for one in counted))
-        self._tables[PAIRS].update(chain.from_iterable(one.pairs for one in counted))
+        self.add_each(
+            chain.from_iterable(one.capital for one in counted),
+            chain.from_iterable(one.small for one in counted),
+            chain.from_iterable(one.caseless for one in counted),
+            chain.from_iterable(one.pairs for one in counted),
+        )
+
+    def add_each(
+        self,
+        capital: Iterable[str],
+        small: Iterable[str],
+        caseless: Iterable[str],
+        pairs: Iterable[str],
+    ) -> None:
+        """Count words, all of some passages one after the other; see `CountedWords`."""
+        self._tables[CAPITAL].update(capital)
+        self._tables[SMALL].update(small)
+        self._tables[CASELESS].update(caseless)
+        self._tables[PAIRS].update(pairs)
 
     def abbreviations(self) -> frozenset[str]:
         """Return the short words whose full stop ends no sentence."""
@@ -111,25 +126,18 @@ class Corpus:
             *self._of_caseless(written.counted.caseless, written.counted.pairs),
         )
 
-    def evidence_beside_titles(
-        self, passage: NormalizedPassage, abbreviations: frozenset[str], caseless: Sequence[Word]
-    ) -> Evidence:
-        """Return what the corpus says of all words, for a passage whose titles are found.
-
-        Args:
-            passage: The passage.
-            abbreviations: Its own.
-            caseless: Its words in scripts without capitals.
-        """
-        keys = frozenset([word.key for word in caseless])
-        return Evidence(
-            abbreviations,
+    def decisions(self) -> Decisions:
+        """Return what the corpus decides on all words, for passages whose titles are found."""
+        tables = self.known.tables
+        caseless = filter(self._is_spaced_name, tables[CASELESS])
+        joined = (pair for pair, together in tables[PAIRS].items() if together >= MIN_JOINED)
+        return Decisions(
             self._mostly_small,
-            self._capital,
+            frozenset(self._capital),
             self.titles,
-            (),
-            self._unspaced_titles_in(passage.text),
-            *self._of_caseless(keys, frozenset(keys_of_pairs(caseless))),
+            self._unspaced_titles,
+            frozenset(caseless),
+            frozenset(joined),
         )
 
     @cached_property
@@ -161,11 +169,7 @@ class Corpus:
         return group_unspaced_titles(list(self.known.tables[TITLES]))
 
     def _unspaced_titles_in(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        groups = self._unspaced_titles
-        if not groups or text.isascii():
-            return ()
-        starts = {text[i : i + 2] for i in range(len(text) - 1)} & groups.keys()
-        return tuple((start, tuple(groups[start])) for start in sorted(starts))
+        return _unspaced_titles_in(self._unspaced_titles, text)
 
     def _of_caseless(
         self, words: frozenset[str], pairs: frozenset[str]
@@ -181,6 +185,58 @@ class Corpus:
         tables = self.known.tables
         n_passages = tables[PASSAGES].get("", 0)
         return word in self.titles or is_spaced_name(word, tables[CASELESS], n_passages)
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What all passages decide on their words, where the titles in them are found already.
+
+    Attributes:
+        mostly_small: Words that are mostly written small.
+        capital: Those that have a capital within some sentence.
+        titles: All titles, with their case folded.
+        unspaced_titles: Titles in scripts without spaces, by the first two letters.
+        spaced_names: Words without capitals that are names.
+        joined: Two of these that come together again.
+    """
+
+    mostly_small: frozenset[str]
+    capital: frozenset[str]
+    titles: frozenset[str]
+    unspaced_titles: Mapping[str, Sequence[str]]
+    spaced_names: frozenset[str]
+    joined: frozenset[str]
+
+    def evidence(
+        self, passage: NormalizedPassage, abbreviations: frozenset[str], caseless: Sequence[Word]
+    ) -> Evidence:
+        """Return what the corpus says of a passage.
+
+        Args:
+            passage: The passage.
+            abbreviations: Its own.
+            caseless: Its words in scripts without capitals.
+        """
+        return Evidence(
+            abbreviations,
+            self.mostly_small,
+            self.capital,
+            self.titles,
+            (),
+            _unspaced_titles_in(self.unspaced_titles, passage.text),
+            self.spaced_names.intersection(word.key for word in caseless),
+            self.joined.intersection(keys_of_pairs(caseless)),
+        )
+
+
+def _unspaced_titles_in(
+    groups: Mapping[str, Sequence[str]], text: str
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the titles that may be in a text, by the first two letters."""
+    if not groups or text.isascii():
+        return ()
+    starts = {text[i : i + 2] for i in range(len(text) - 1)} & groups.keys()
+    return tuple((start, tuple(groups[start])) for start in sorted(starts))
 
 
 def _group_titles(titles: Sequence[str]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -4,18 +4,24 @@ What may be a name does not depend on what the corpus says of its words. So it i
 are counted, and what is kept of a passage until all are counted is the places of a few words, as
 whole numbers: an object for each would take a gigabyte for 100,000 passages, and the garbage
 collector would go through all of them again and again.
+
+All is done batch by batch, in three rounds, and between them the corpus is counted. Where there is
+an executor, it does the batches.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from clew.processes import SharedValue, run_batches, works_elsewhere
 from clew.read.extract.caseless import caseless_words
-from clew.read.extract.corpus import Corpus, CorpusCounts
+from clew.read.extract.corpus import Corpus, CorpusCounts, Decisions
 from clew.read.extract.knowledge import Knowledge
-from clew.read.extract.mentions import Run, first_words
+from clew.read.extract.mentions import Run, TitleWords, first_words
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     MOST_WRITTEN,
@@ -33,49 +39,163 @@ MANY = MOST_WRITTEN // 2
 """Passages above which nothing is kept of one for the next time: they would displace each other."""
 
 BLOCK = 128  # passages that are counted in one call
+MIN_SENT = 200_000  # characters of the passages that an executor is sent at once
 OF_WORD = 4  # whole numbers
+
+Titles = tuple[TitleWords, frozenset[str]]
+Found = TypeVar("Found")
+Finish = Callable[[NormalizedPassage, list[Mention]], Found]
+
+
+class Short(NamedTuple):
+    """The short words of a batch: all, and of each passage those before a full stop."""
+
+    every: list[str]
+    stopped: list[tuple[str, ...]]
+
+
+class WithAbbreviations(NamedTuple):
+    """A batch of passages, each with its words whose full stop ends no sentence.
+
+    Attributes:
+        passages: The passages.
+        own: Those words.
+        titles: The words of titles by their first two, and the first word of each title.
+    """
+
+    passages: Sequence[NormalizedPassage]
+    own: list[frozenset[str]]
+    titles: SharedValue[Titles]
+
+
+class Counted(NamedTuple):
+    """The words of a batch that are counted, one passage after the other; see `CountedWords`.
+
+    Attributes:
+        runs: Of each passage, what may be a name, as the bytes of `pack_runs`.
+        has_caseless: Of each, whether it has words in scripts without capitals.
+        words: Words with capitals, small words, caseless words, and pairs of these.
+    """
+
+    runs: list[bytes]
+    has_caseless: list[bool]
+    words: tuple[list[str], list[str], list[str], list[str]]
+
+
+class WithRuns(NamedTuple):
+    """A batch of passages, each with what `Counted` has of it."""
+
+    passages: Sequence[NormalizedPassage]
+    own: list[frozenset[str]]
+    runs: list[bytes]
+    has_caseless: list[bool]
+    decisions: SharedValue[Decisions]
 
 
 def find_in_many(
-    passages: Sequence[NormalizedPassage], before: Knowledge | None, rules: Rules
-) -> tuple[Corpus, Iterator[list[Mention]]]:
-    """Return what is known with these passages, and what is a name in each; names may overlap.
+    passages: Sequence[NormalizedPassage],
+    before: Knowledge | None,
+    rules: Rules,
+    finish: Finish[Found],
+) -> tuple[Corpus, Iterator[Found]]:
+    """Return what is known with these passages, and what is made of the names in each.
 
     Args:
         passages: The passages.
         before: What others have taught; None where there are no others.
         rules: What is a name.
+        finish: Called with a passage and its names, which may overlap; it can be pickled.
     """
     counts, stopped = CorpusCounts(before), list[tuple[str, ...]]()
-    for block in _blocks(passages):
-        short = find_all_short([passage.text for passage in block])
-        counts.add_passages(block, short)
-        stopped += [tuple(dict.fromkeys(words)) for _, words in short]
+    for some, short in _each(count_short, passages, lambda some: passages[some]):
+        together = tuple(short.every), tuple(chain.from_iterable(short.stopped))
+        counts.add_passages(passages[some], [together])
+        stopped += [tuple(dict.fromkeys(words)) for words in short.stopped]
     abbreviations = counts.abbreviations()
     title_words = Corpus(counts.known()).title_words
-    firsts = first_words(title_words)
-    runs, with_caseless, number = list["array[int]"](), set[int](), 0
-    for block in _blocks(passages):
-        counted, own = [], [abbreviations.intersection(some) for some in stopped[number:][:BLOCK]]
-        for words, its_counted in find_words(block, own):
-            counted.append(its_counted)
-            runs.append(pack_runs(words, find_passage_runs(words, title_words, firsts, rules)))
-            if its_counted.caseless:
-                with_caseless.add(number)
-            number += 1
-        counts.add_words(counted)
+    titles = SharedValue[Titles]((title_words, first_words(title_words)))
+
+    def own(some: slice) -> list[frozenset[str]]:
+        return [abbreviations.intersection(words) for words in stopped[some]]
+
+    runs, has_caseless = list[bytes](), list[bool]()
+    for _, counted in _each(
+        _RunFinder(rules),
+        passages,
+        lambda some: WithAbbreviations(passages[some], own(some), titles),
+        titles,
+    ):
+        counts.add_each(*counted.words)
+        runs += counted.runs
+        has_caseless += counted.has_caseless
     corpus = Corpus(counts.known())
+    decisions = SharedValue(corpus.decisions())
+    batches = _each(
+        _NameFinder(rules, finish),
+        passages,
+        lambda some: WithRuns(passages[some], own(some), runs[some], has_caseless[some], decisions),
+        decisions,
+    )
+    return corpus, chain.from_iterable(found for _, found in batches)
 
-    def mentions(number: int) -> list[Mention]:
-        passage, own = passages[number], abbreviations.intersection(stopped[number])
-        caseless = list[Word]()
-        if number in with_caseless:
-            caseless = caseless_words(find_passage_words(passage, own))
-        evidence = corpus.evidence_beside_titles(passage, own, caseless)
-        words, found = unpack_runs(passage.text, runs[number])
-        return choose_mentions(passage, words, found, caseless, evidence, rules)
 
-    return corpus, map(mentions, range(len(passages)))
+def count_short(passages: Sequence[NormalizedPassage]) -> Short:
+    """Return the short words of a batch.
+
+    Example:
+        >>> count_short([NormalizedPassage("Mr. Bell is in.", "", 0)])
+        Short(every=['mr', 'bell', 'is', 'in'], stopped=[('mr',)])
+    """
+    short = find_all_short([passage.text for passage in passages])
+    every = list(chain.from_iterable(words for words, _ in short))
+    return Short(every, [words for _, words in short])
+
+
+@dataclass(frozen=True)
+class _RunFinder:
+    """Finds what may be a name in a batch, and the words that are counted."""
+
+    rules: Rules
+
+    def __call__(self, batch: WithAbbreviations) -> Counted:
+        (titles, firsts), runs, counted = batch.titles.value, list[bytes](), []
+        for words, its_counted in find_words(batch.passages, batch.own):
+            counted.append(its_counted)
+            found = find_passage_runs(words, titles, firsts, self.rules)
+            runs.append(pack_runs(words, found).tobytes())
+        return Counted(
+            runs,
+            [bool(one.caseless) for one in counted],
+            (
+                list(chain.from_iterable(one.capital for one in counted)),
+                list(chain.from_iterable(one.small for one in counted)),
+                list(chain.from_iterable(one.caseless for one in counted)),
+                list(chain.from_iterable(one.pairs for one in counted)),
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class _NameFinder(Generic[Found]):
+    """Finds the names in a batch, by what the corpus has decided."""
+
+    rules: Rules
+    finish: Finish[Found]
+
+    def __call__(self, batch: WithRuns) -> list[Found]:
+        decisions = batch.decisions.value
+        results = list[Found]()
+        for passage, own, packed, has_caseless in zip(
+            batch.passages, batch.own, batch.runs, batch.has_caseless, strict=True
+        ):
+            caseless = list[Word]()
+            if has_caseless:
+                caseless = caseless_words(find_passage_words(passage, own))
+            evidence = decisions.evidence(passage, own, caseless)
+            words, runs = unpack_runs(passage.text, array("i", packed))
+            mentions = choose_mentions(passage, words, runs, caseless, evidence, self.rules)
+            results.append(self.finish(passage, mentions))
+        return results
 
 
 def pack_runs(words: TextWords, runs: Sequence[Run]) -> array[int]:
@@ -143,6 +263,37 @@ def unpack_runs(text: str, packed: array[int]) -> tuple[TextWords, list[Run]]:
     return TextWords(text, 0, columns, 0, n, ()), runs
 
 
-def _blocks(passages: Sequence[NormalizedPassage]) -> Iterator[Sequence[NormalizedPassage]]:
-    for start in range(0, len(passages), BLOCK):
-        yield passages[start : start + BLOCK]
+Batch = TypeVar("Batch")
+Result = TypeVar("Result")
+
+
+def _each(
+    function: Callable[[Batch], Result],
+    passages: Sequence[NormalizedPassage],
+    batch_of: Callable[[slice], Batch],
+    shared: SharedValue[Any] | None = None,
+) -> Iterator[tuple[slice, Result]]:
+    """Yield batches of passages, as slices of all, each with what a function returns of it.
+
+    Args:
+        function: The function, which can be pickled.
+        passages: All passages.
+        batch_of: What the function is called with, of the passages in a slice.
+        shared: What each batch has in it besides; a batch that is sent is no smaller than that.
+    """
+    if works_elsewhere():
+        least = max(MIN_SENT, 0 if shared is None else len(shared.packed))
+        slices = list(_slices([len(passage.text) for passage in passages], least))
+    else:
+        slices = [slice(i, i + BLOCK) for i in range(0, len(passages), BLOCK)]
+    return zip(slices, run_batches(function, map(batch_of, slices)), strict=True)
+
+
+def _slices(sizes: Sequence[int], least: int) -> Iterator[slice]:
+    """Yield neighbours that have at least some size together."""
+    first, total = 0, 0
+    for i, size in enumerate(sizes, 1):
+        total += size
+        if total >= least or i == len(sizes):
+            yield slice(first, i)
+            first, total = i, 0

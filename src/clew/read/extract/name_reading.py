@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts
 from clew.read.extract.extractor import Passage, Triple
@@ -38,12 +38,15 @@ def read_names(
         min_passages: As in `clew.Names`.
     """
     normalized = _normalize_all(passages)
+    facts: Iterator[Sequence[Triple]]
     if len(normalized) <= MANY and min_passages <= 1:
         corpus, written, words = _learn(normalized, before)
         facts = (
             read_facts(one, corpus.evidence(one, how), rules, its_words)
             for one, how, its_words in zip(normalized, written, words, strict=True)
         )
+    elif min_passages <= 1:
+        corpus, facts = find_in_many(normalized, before, rules, _FactsOf(rules))
     else:
         corpus, found = _mentions(normalized, before, rules, min_passages)
         both = zip(normalized, found, strict=True)
@@ -68,6 +71,21 @@ def find_names(passages: Sequence[Passage], rules: Rules, min_passages: int) -> 
     return results
 
 
+@dataclass(frozen=True)
+class _FactsOf:
+    """Makes facts of the names in a passage, which may overlap."""
+
+    rules: Rules
+
+    def __call__(self, passage: NormalizedPassage, mentions: list[Mention]) -> tuple[Triple, ...]:
+        names = without_overlaps(mentions)
+        return facts_of_mentions(passage.text, passage.title, names, self.rules)
+
+
+def _names_of(_: NormalizedPassage, mentions: list[Mention]) -> list[Mention]:
+    return mentions
+
+
 def _mentions(
     passages: Sequence[NormalizedPassage],
     before: Knowledge | None,
@@ -75,7 +93,7 @@ def _mentions(
     min_passages: int,
 ) -> tuple[Corpus, Iterator[list[Mention]]]:
     """Return what is known, and the names in every passage, in the order of its text."""
-    corpus, found = find_in_many(passages, before, rules)
+    corpus, found = find_in_many(passages, before, rules, _names_of)
     if min_passages <= 1:
         return corpus, map(without_overlaps, found)
     every = list(found)
