@@ -60,6 +60,27 @@ def test_after_each_product_the_error_is_that_of_chebyshevs_polynomial(seed, dam
             assert one == pytest.approx(expected[:, i], abs=1e-12)
 
 
+@pytest.mark.parametrize("block", [1, 5, 12])
+def test_whole_arrays_and_blocks_of_rows_have_the_same_bits(block, monkeypatch):
+    rng = np.random.default_rng(block)
+    weights = weights_of(block, n=30, share=0.6)
+    arrays, shares = rows_of(weights)
+    start, order = rng.random(30), rng.permutation(30).astype(np.int32)
+    places = np.argsort(order).astype(np.int32)
+
+    def results():
+        return (
+            *walks.permute.plain(*arrays, order, places),
+            walks.semi_iterate.plain(*arrays, shares, start, 0.5, 4),
+            walks.residual.plain(*arrays, shares, start, start[::-1].copy(), 0.5),
+        )
+
+    whole = results()
+    monkeypatch.setattr(walks, "BLOCK", block)
+    for one, other in zip(whole, results(), strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_are_permuted_and_residuals_are_those_of_the_equation(seed):
     weights, rng = weights_of(seed, directed=True), np.random.default_rng(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clew.graph import Edges, Graph, adjacency
@@ -29,9 +29,27 @@ def graph_of(n, edges):
     return Graph.of([f"node {i}" for i in range(n)], edges=Edges.join(parts))
 
 
-@given(st.lists(EDGE, max_size=25), KINDS, st.booleans(), st.sampled_from(["max", "sum"]))
-def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
+@pytest.fixture(params=[adjacency.BLOCK, 3])
+def block(request):
+    """Slots that are made at once: all of a small graph, and few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adjacency, "BLOCK", request.param)
+        yield
+
+
+@pytest.mark.usefixtures("block")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(EDGE, max_size=25),
+    KINDS,
+    st.booleans(),
+    st.sampled_from(["max", "sum"]),
+    st.booleans(),
+)
+def test_links_are_the_merged_multigraph(edges, kinds, directed, merge, other_first):
     graph = graph_of(7, edges)
+    if other_first:  # with which these share their rows
+        graph.links(kinds, directed=directed, merge="sum" if merge == "max" else "max")
     links = graph.links(kinds, directed=directed, merge=merge)
 
     factors = (
@@ -76,6 +94,17 @@ def test_links_are_the_merged_multigraph(edges, kinds, directed, merge):
     )
 
 
+def test_links_that_are_merged_in_two_ways_hold_their_rows_once():
+    graph = graph_of(3, [(0, 1, "next", 0.5), (1, 0, "fact", 0.125), (1, 2, "next", 1.0)])
+    strongest, sums = graph.links(), graph.links(merge="sum")
+    assert strongest.weights.tolist() == [0.5, 0.5, 1.0, 1.0]
+    assert sums.weights.tolist() == [0.625, 0.625, 1.0, 1.0]
+    assert sums.targets is strongest.targets
+    assert sums.edges is strongest.edges
+    without_parallel = graph_of(3, [(0, 1, "next", 0.5), (1, 2, "next", 1.0)])
+    assert without_parallel.links(merge="sum") is without_parallel.links()
+
+
 def test_an_unknown_way_to_merge_is_refused():
     with pytest.raises(ValueError, match="'max' or 'sum', not 'mean'"):
         graph_of(2, []).links(merge="mean")
@@ -88,6 +117,9 @@ def test_pairs_are_in_the_order_of_a_stable_sort(n, by_scipy, monkeypatch):
     chance = np.random.default_rng(n)
     tails, heads = (chance.integers(0, n, 5_000).astype(np.int32) for _ in range(2))
     tails[::3], heads[::3] = n - 1, chance.integers(0, min(n, 5))  # many pairs come again
-    order = adjacency._order_of_pairs(tails, heads, n)
+    starts, sorted_heads, order = adjacency._sorted_pairs(tails, heads, n)
+    expected = np.lexsort((heads, tails))
     assert order.dtype == np.int32
-    assert order.tolist() == np.lexsort((heads, tails)).tolist()
+    assert order.tolist() == expected.tolist()
+    assert sorted_heads.tolist() == heads[expected].tolist()
+    assert starts.tolist() == np.searchsorted(tails[expected], np.arange(n + 1)).tolist()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
 MIN_BY_SCIPY = 1_000_000  # pairs that scipy sorts; of fewer, it takes longer to load than it saves
 DIGIT = 16  # bits of a number that numpy sorts by counting
+BLOCK = 2**22  # slots whose weights or sources are made at once, of 8 bytes and more each
 
+Numbers = NDArray[np.signedinteger[Any]]
+SortedPairs = tuple[Numbers, Rows, Numbers]
 Kinds = tuple[str | tuple[str, float], ...] | None
 
 
@@ -60,8 +64,12 @@ class Links:
 
     def strengths(self) -> Floats:
         """Return the sum of the weights at every row, float64 [n]."""
-        sums = np.bincount(self.sources, weights=self.weights, minlength=len(self))
-        return sums.astype(np.float64)
+        sums = np.zeros(len(self))
+        for first, last in _row_blocks(self.starts, BLOCK):
+            of_rows = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
+            weights = self.weights[self.starts[first] : self.starts[last]]
+            sums[first:last] = np.bincount(of_rows, weights, last - first)
+        return sums
 
     def matrix(
         self, values: ArrayLike | None = None, dtype: type[np.floating[Any]] = np.float64
@@ -76,6 +84,15 @@ class Links:
 
         data = np.asarray(self.weights if values is None else values, dtype)
         return csr_array((data, self.targets, self.starts), shape=(len(self), len(self)))
+
+
+@runtime_checkable
+class KnowsParts(Protocol):
+    """A graph that says which parts are computed already."""
+
+    def known_part(self, part: Any, /) -> Any:  # noqa: ANN401  # of whatever kind the part is
+        """Return the result of a part where there is one; None where not."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -99,7 +116,17 @@ class Adjacency:
     merge: str
 
     def compute(self, graph: GraphColumns) -> Links:
-        return self._links_of(graph, first_edge=0)
+        self._check_merge()
+        other = replace(self, merge="sum" if self.merge == "max" else "max")
+        known: Links | None = None
+        if isinstance(graph, KnowsParts):
+            known = graph.known_part(other)
+        if known is None:
+            return self._links_of(graph, first_edge=0)
+        if len(known.edges.values) == len(known.targets):  # no parallel edges to merge
+            return known
+        weights = self._merged_weights(graph, known.edges)
+        return replace(known, weights=weights)
 
     def extend(self, graph: GraphColumns, base: GraphColumns, before: Links) -> Links:
         """Return the links of a graph with more nodes and edges than `base`; see `Overlay`.
@@ -126,71 +153,116 @@ class Adjacency:
 
     def _links_of(self, graph: GraphColumns, first_edge: int) -> Links:
         """The links of the graph's edges from `first_edge` on."""
-        if self.merge not in ("max", "sum"):
-            raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
-        tails, heads, weights, rows = self._chosen_edges(graph, first_edge)
-        m = len(rows)
+        self._check_merge()
+        tails, heads, rows = self._chosen_edges(graph, first_edge)
+        m = len(tails)
         if not self.directed:
             tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
-        order = _order_of_pairs(tails, heads, len(graph))
-        tails = tails[order]
-        heads = heads[order]
-        if m:
-            np.remainder(order, np.int32(m), out=order)  # of both directions, the edge
-        is_first = np.ones(len(order), np.bool_)
-        is_first[1:] = (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])
-        starts = offsets_of(np.bincount(tails[is_first], minlength=len(graph)))
-        heads = heads[is_first]
+        row_starts, heads, order = _sorted_pairs(tails, heads, len(graph))
         del tails
-        of_slots = np.append(np.flatnonzero(is_first), len(order))  # runs of parallel edges
-        reduce = np.maximum if self.merge == "max" else np.add
-        weights = weights[order]
-        merged = reduce.reduceat(weights, of_slots[:-1]) if len(heads) else weights
+        if m:
+            np.remainder(order, order.dtype.type(m), out=order)  # of both directions, the edge
+        if rows is not None:
+            order = rows[order]
+        is_first = np.ones(len(heads) + 1, np.bool_)  # of parallel edges; the last one is the end
+        np.not_equal(heads[1:], heads[:-1], out=is_first[1:-1])
+        is_first[row_starts] = True
+        of_slots = np.flatnonzero(is_first)  # runs of parallel edges
+        if len(of_slots) < len(is_first):
+            row_starts = np.searchsorted(of_slots, row_starts)
+            heads = heads[is_first[:-1]]
+        edges = Ragged(seal(of_slots), seal(order.astype(np.int32, copy=False)))
         return Links(
-            seal(starts),
-            seal(heads),
-            seal(merged.astype(np.float32)),
-            Ragged(seal(of_slots), seal(rows[order].astype(np.int32, copy=False))),
+            seal(row_starts.astype(np.int64, copy=False)),
+            seal(heads.astype(np.int32, copy=False)),
+            self._merged_weights(graph, edges),
+            edges,
         )
 
-    def _chosen_edges(
-        self, graph: GraphColumns, first_edge: int
-    ) -> tuple[Rows, Rows, Floats, Rows]:
-        """Tails, heads, scaled weights and rows of the chosen edges."""
+    def _check_merge(self) -> None:
+        if self.merge not in ("max", "sum"):
+            raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
+
+    def _chosen_edges(self, graph: GraphColumns, first_edge: int) -> tuple[Rows, Rows, Rows | None]:
+        """Tails, heads and rows of the chosen edges; None for the rows where these are all."""
         edges = graph.edges
-        kinds = edges.kinds.names if self.kinds is None else self.kinds
-        factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
-        factors = np.array([factor_of.get(name, 0.0) for name in edges.kinds.names], np.float64)
+        factors = self._factors(graph)
         chosen = edges.tails[first_edge:] != edges.heads[first_edge:]  # no loops
-        if len(edges):
+        if not (factors > 0).all():
             chosen &= (factors > 0)[edges.kinds.codes[first_edge:]]
-        rows = (first_edge + np.flatnonzero(chosen)).astype(np.int32)
-        weights = edges.weights[rows] * factors[edges.kinds.codes[rows]]
-        return edges.tails[rows], edges.heads[rows], weights, rows
+        if first_edge == 0 and chosen.all():
+            return edges.tails, edges.heads, None
+        rows = np.flatnonzero(chosen).astype(np.int32)
+        rows += np.int32(first_edge)
+        return edges.tails[rows], edges.heads[rows], rows
+
+    def _factors(self, graph: GraphColumns) -> Floats:
+        """The factor on the weights of each kind of edge, 0 for a kind that is not chosen."""
+        kinds = graph.edges.kinds.names if self.kinds is None else self.kinds
+        factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
+        return np.array([factor_of.get(name, 0.0) for name in graph.edges.kinds.names], np.float64)
+
+    def _merged_weights(self, graph: GraphColumns, of_slots: Ragged) -> Vectors:
+        """The weight of each slot, of the edges that it stands for."""
+        edges, factors = graph.edges, self._factors(graph)
+        of_chosen = np.unique(factors[factors > 0])
+        reduce = np.maximum if self.merge == "max" else np.add
+        merged = np.empty(len(of_slots), np.float32)
+        for first in range(0, len(merged), BLOCK):
+            starts = of_slots.starts[first : first + BLOCK + 1]
+            rows = of_slots.values[starts[0] : starts[-1]]
+            weights = edges.weights[rows] * (
+                of_chosen if len(of_chosen) == 1 else factors[edges.kinds.codes[rows]]
+            )
+            if len(rows) > len(starts) - 1:
+                weights = reduce.reduceat(weights, starts[:-1] - starts[0])
+            merged[first : first + BLOCK] = weights
+        return seal(merged)
 
 
-def _order_of_pairs(tails: Rows, heads: Rows, n: int) -> Rows:
-    """Return what `np.lexsort((heads, tails))` does, of many in linear time and little memory."""
+def _row_blocks(starts: NDArray[np.int64], height: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows, first and end, of about `height` slots each, and at least one row."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = int(np.searchsorted(starts, starts[first] + height, side="right")) - 1
+        last = min(max(last, first + 1), n)
+        yield first, last
+        first = last
+
+
+def _sorted_pairs(tails: Rows, heads: Rows, n: int) -> SortedPairs:
+    """Return where each tail's pairs start, the heads in order of tail and head, and that order.
+
+    Of many it takes linear time and little memory. Equal pairs stay in their order.
+    """
     if len(tails) >= MIN_BY_SCIPY:
-        by_head = _order_of(heads, n)
-        order: Rows = by_head[_order_of(tails[by_head], n)]
-        return order
+        return _sorted_by_scipy(tails, heads, n)
     pairs = tails.astype(np.int64) * n + heads
     places = np.argsort(pairs.astype(np.uint16), kind="stable")
     for shift in range(DIGIT, max(n * n - 1, 1).bit_length(), DIGIT):
         digits = (pairs >> shift).astype(np.uint16)
         places = places[np.argsort(digits[places], kind="stable")]
-    return places.astype(np.int32)
+    starts = offsets_of(np.bincount(tails, minlength=n))
+    return starts, heads[places], places.astype(np.int32)
 
 
-def _order_of(rows: Rows, n: int) -> Rows:
-    """Return the stable order of numbers below n: a sort by counting, which scipy has compiled."""
+def _sorted_by_scipy(tails: Rows, heads: Rows, n: int) -> SortedPairs:
+    """Return what `_sorted_pairs` does, by two sorts by counting, which scipy has compiled.
+
+    From compressed rows to compressed columns keeps the order of the rows in each column. So the
+    pairs are sorted by their heads, which are then the rows of a matrix that is turned once more.
+    """
     from scipy.sparse import csr_array
 
-    m = len(rows)
-    one_each = (np.zeros(m, np.bool_), rows, np.arange(m + 1, dtype=np.int32))
-    order: Rows = csr_array(one_each, shape=(m, n)).tocsc().indices
-    return order
+    m = len(tails)
+    starts = np.arange(m + 1, dtype=np.int32 if m < 2**31 - 1 else np.int64)
+    rows: tuple[Any, ...] = (np.zeros(m, np.bool_), heads, starts)  # one pair each
+    by_head = csr_array(rows, shape=(m, n)).tocsc()
+    del starts
+    rows = (by_head.indices, tails[by_head.indices], by_head.indptr)
+    del by_head
+    by_tail = csr_array(rows, shape=(n, n)).tocsc()
+    return by_tail.indptr, by_tail.indices, by_tail.data
 
 
 def kinds_without(graph: GraphColumns, kinds: Kinds, excluded: tuple[str, ...]) -> Kinds:

@@ -58,6 +58,9 @@ class _EmptyMapping(Mapping[str, Any]):
     def __len__(self) -> int:
         return 0
 
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in `Mapping`
+        return default  # without the error of a missing key, which takes longer than the rest
+
     def __repr__(self) -> str:
         return "{}"
 
@@ -250,6 +253,11 @@ class Labels:
         code = {name: i for i, name in enumerate(names)}
         return cls(names, freeze([code[word] for word in words], np.int32))
 
+    @classmethod
+    def alike(cls, word: str, length: int) -> Labels:
+        """Return the column of one word in all rows."""
+        return cls((word,) if length else (), seal(np.zeros(length, np.int32)))
+
     def __len__(self) -> int:
         return len(self.codes)
 
@@ -339,7 +347,7 @@ class Ragged:
     @classmethod
     def empty(cls, length: int) -> Ragged:
         """Return `length` empty lists."""
-        return cls(freeze(np.zeros(length + 1), np.int64), freeze([], np.int32))
+        return cls(seal(np.zeros(length + 1, np.int64)), freeze([], np.int32))
 
     def __len__(self) -> int:
         return len(self.starts) - 1

@@ -9,7 +9,7 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, freeze
+from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, freeze, seal
 from clew.graph.edges import Edges, Facts
 from clew.graph.vector_column import AnyVectors
 from clew.text.estimate import estimate_tokens
@@ -118,14 +118,15 @@ class GraphColumns:
             Graph(1 entity, 1 passage; 0 facts, 0 edges)
         """
         n = len(texts)
-        labels = Labels.of([kinds] * n if isinstance(kinds, str) else kinds)
+        labels = Labels.alike(kinds, n) if isinstance(kinds, str) else Labels.of(kinds)
         tokens, spans = columns.get("tokens"), columns.get("spans")
         if tokens is None:
             tokens = count_each([f"- {text}\n" for text in texts], count)
         if spans is None:
-            spans = [(0, len(text)) for text in texts]
-        own_documents = np.where(labels.mask("entity"), -1, np.arange(n))
-        none = np.full(n, -1)
+            spans = np.zeros((n, 2), np.int32)
+            spans[:, 1] = np.fromiter(map(len, texts), np.int32, n)
+        own_documents = np.where(labels.mask("entity"), -1, np.arange(n, dtype=np.int32))
+        none = seal(np.full(n, -1, np.int32))
         return cls(
             ids=tuple(str(i) for i in range(n)) if ids is None else tuple(ids),
             kinds=labels,
@@ -138,7 +139,7 @@ class GraphColumns:
             spans=freeze(spans, np.int32) if n else freeze([], np.int32, (0, 2)),
             references=columns.get("references", ((),) * n),
             read_from=columns.get("read_from", Ragged.empty(n)),
-            generated=freeze(columns.get("generated", np.zeros(n)), np.bool_),
+            generated=freeze(columns.get("generated", np.zeros(n, np.bool_)), np.bool_),
             metadata=columns.get("metadata", (EMPTY,) * n),
             originals=columns.get("originals", (None,) * n),
             facts=columns.get("facts", Facts()),

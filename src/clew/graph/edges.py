@@ -99,9 +99,9 @@ class Edges:
         return cls(
             tails,
             freeze(heads, np.int32),
-            Labels((kind,) if m else (), freeze(np.zeros(m), np.int32)),
+            Labels.alike(kind, m),
             freeze(np.broadcast_to(np.asarray(weights, np.float32), (m,)), np.float32),
-            freeze(np.full(m, -1) if facts is None else facts, np.int32),
+            seal(np.full(m, -1, np.int32)) if facts is None else freeze(facts, np.int32),
             Ragged.empty(m) if read_from is None else read_from,
         )
 

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.deadline import current
-from clew.graph import Adjacency, Floats, Graph, Rows, Vectors
+from clew.graph import Adjacency, Floats, Graph, Rows, Vectors, seal
 
 SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual
 DOUBLE = 2.0**-46  # in float64: some units in the last place of a sum
@@ -152,7 +152,7 @@ class WalkPart:
         links = graph.part(Adjacency(self.kinds, self.directed, self.merge))
         if self.directed:
             return build_walk(links.matrix(dtype=np.float32), links.strengths(), directed=True)
-        rows = links.starts, links.targets, links.weights.astype(np.float32)
+        rows = links.starts, links.targets, links.weights
         strengths, whole = links.strengths(), graph.part(WholeStrengthsPart())
         shares = None if whole is None else whole.shares(self.kinds, strengths)
         return _walk(rows, rows, strengths, shares)  # scipy is not imported for it
@@ -191,15 +191,13 @@ def _walk(
     out_rows: SparseRows, into_rows: SparseRows, strengths: Floats, shares: Floats | None = None
 ) -> Walk:
     """Return the walk on the links out of each row and into it; both the same if symmetric."""
-    from clew.algorithms.pagerank.kernels.walks import permute
-
     symmetric = into_rows is out_rows
     degrees = np.diff(out_rows[0]) + np.diff(into_rows[0])
     order = np.lexsort((_neighbourhoods(out_rows), -degrees)).astype(np.int32)
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=np.int32)
-    out = permute(*_plain(out_rows), order, places)
-    into = out if symmetric else permute(*_plain(into_rows), order, places)
+    out = _permuted(out_rows, order, places)
+    into = out if symmetric else _permuted(into_rows, order, places)
     own = (
         np.divide(1.0, strengths, out=np.ones(len(order)), where=strengths > 0)
         if shares is None
@@ -362,7 +360,27 @@ def check_reset(damping: float, reset: Floats) -> None:
         )
 
 
-def _plain(rows: SparseRows) -> Compressed:
-    """Return compressed rows as the kernels take them."""
+def _permuted(rows: SparseRows, order: Rows, places: Rows) -> Compressed:
+    """Return compressed rows in another order, as the kernels take them.
+
+    Read-only arrays are not copied before a loop runs as plain Python.
+    """
+    from clew.algorithms.pagerank.kernels.walks import permute
+
     starts, targets, weights = rows
-    return starts.astype(np.uint64), targets.astype(np.uint32), np.ascontiguousarray(weights)
+    as_taken = (_sealed(starts, np.uint64), _sealed(targets, np.uint32), _sealed(weights))
+    permuted = permute(*as_taken, order, places)
+    new_starts, new_targets, new_weights = map(seal, permuted)
+    return new_starts, new_targets, new_weights
+
+
+def _sealed(
+    array: NDArray[Any], dtype: type[np.unsignedinteger[Any]] | None = None
+) -> NDArray[Any]:
+    """Return a contiguous view that cannot be written to, of numbers >= 0 as `dtype`."""
+    if dtype is not None:
+        same_size = array.itemsize == np.dtype(dtype).itemsize
+        array = array.view(dtype) if same_size else array.astype(dtype)
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

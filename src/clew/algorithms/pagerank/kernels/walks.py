@@ -18,12 +18,26 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled, tick
 
+BLOCK = 2**20  # slots that a form of whole arrays goes over at once, of some 50 bytes each
+
+
+def _blocks(starts):
+    """Yield runs of rows, first and end, of about `BLOCK` slots each, and at least one row."""
+    first, n = 0, len(starts) - 1
+    while first < n:
+        tick()
+        end = np.searchsorted(starts, starts[first] + np.uint64(BLOCK), side="right") - 1
+        end = min(max(int(end), first + 1), n)
+        yield first, end
+        first = end
+
 
 def _sums_of_slots(starts):
     """Return the running sum that each slot is added to; row u has those from 4 * u on."""
     lengths = np.diff(starts).astype(np.int64)
     rows = np.repeat(np.arange(len(lengths)), lengths)
-    places = np.arange(len(rows)) - starts[:-1].astype(np.int64)[rows]
+    begins = (starts[:-1] - starts[0]).astype(np.int64)
+    places = np.arange(len(rows)) - begins[rows]
     return 4 * rows + np.where(places < (lengths // 4 * 4)[rows], places % 4, 0)
 
 
@@ -37,19 +51,32 @@ def _permute_at_once(starts, targets, weights, order, places):
     new_starts = np.zeros(len(starts), np.uint64)
     np.cumsum(lengths, out=new_starts[1:])
     shifts = (starts[:-1][order] - new_starts[:-1]).astype(np.int64)  # wrap around, and back
-    slots = np.repeat(shifts, lengths.astype(np.int64)) + np.arange(len(targets))
-    return new_starts, places[targets[slots]].astype(np.uint32), weights[slots]
+    new_targets, new_weights = np.empty(len(targets), np.uint32), np.empty_like(weights)
+    for first, end in _blocks(new_starts):
+        begin, last = int(new_starts[first]), int(new_starts[end])
+        slots = np.repeat(shifts[first:end], lengths[first:end].astype(np.int64))
+        slots += np.arange(begin, last)
+        new_targets[begin:last] = places[targets[slots]]
+        new_weights[begin:last] = weights[slots]
+    return new_starts, new_targets, new_weights
 
 
 def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, products):
     z, before = start.copy(), np.zeros_like(start)
     follow, omega, square = z.dtype.type(damping), 1.0, damping * damping
-    places, targets, scale = _sums_of_slots(starts), targets.astype(np.intp), follow * shares
+    scale, gathered = follow * shares, np.zeros_like(start)
+    blocks = list(_blocks(starts))
+    places = None
+    if len(blocks) == 1:  # what is the same for all products is made once where it is small
+        places, targets = _sums_of_slots(starts), targets.astype(np.intp)
     for done in range(products):
-        tick()
-        sums = np.zeros(4 * len(z), np.result_type(weights, z))  # as the loop adds them
-        np.add.at(sums, places, weights * z[targets])
-        gathered = _total_at_once(sums)
+        for first, end in blocks:
+            tick()
+            some = slice(int(starts[first]), int(starts[end]))
+            into = _sums_of_slots(starts[first : end + 1]) if places is None else places
+            sums = np.zeros(4 * (end - first), np.result_type(weights, z))  # as the loop adds them
+            np.add.at(sums, into, weights[some] * z[targets[some]])
+            gathered[first:end] = _total_at_once(sums)
         before += z.dtype.type(omega) * (start + scale * gathered - before)
         z, before = before, z
         omega = 1 / (1 - square / 2) if done == 0 else 1 / (1 - square * omega / 4)
@@ -57,9 +84,13 @@ def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, prod
 
 
 def _residual_at_once(starts, sources, weights, shares, start, x, damping):
-    products = weights * (x * shares)[sources]
-    gathered = np.bincount(_sums_of_slots(starts), products, 4 * len(x))
-    return start + damping * _total_at_once(gathered) - x
+    density, gathered = x * shares, np.zeros_like(x)
+    for first, end in _blocks(starts):
+        some = slice(int(starts[first]), int(starts[end]))
+        products = weights[some] * density[sources[some]]
+        of_rows = _sums_of_slots(starts[first : end + 1])
+        gathered[first:end] = _total_at_once(np.bincount(of_rows, products, 4 * (end - first)))
+    return start + damping * gathered - x
 
 
 @compiled(at_once=_permute_at_once)
