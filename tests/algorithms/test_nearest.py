@@ -35,7 +35,7 @@ def brute_force(vectors, k, least):
     return found, cosines
 
 
-@pytest.mark.parametrize("bounded", [False, True])
+@pytest.mark.parametrize("by", ["all", "bounds", "first columns"])
 @pytest.mark.parametrize(
     ("block_bytes", "tile"), [(nearest.BLOCK_BYTES, nearest.TILE), (1, 1), (100, 2), (100, 5)]
 )
@@ -44,7 +44,7 @@ def brute_force(vectors, k, least):
     st.integers(1, 20),
     st.sampled_from([0.05, 0.5, 0.99]),
 )
-def test_the_nearest_are_those_of_brute_force(block_bytes, tile, bounded, rows, k, least):
+def test_the_nearest_are_those_of_brute_force(block_bytes, tile, by, rows, k, least):
     vectors = unit(
         np.array(rows, np.float64).reshape(-1, 3)
     )  # duplicates, zeros and ties are the rule here
@@ -56,7 +56,11 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, bounded, rows, 
         patch.setattr(nearest, "MIN_HEIGHT", 1)
         patch.setattr(nearest, "MAX_WAITING", tile - 1)
         patch.setattr(nearest, "MAX_COMPARED", tile)
-        if bounded:  # by vectors that may be as long as these
+        if by == "first columns":  # whatever is behind them
+            patch.setattr(nearest, "MIN_SIFTED", 1)
+            patch.setattr(nearest, "MIN_THRESHOLD", 0)
+            patch.setattr(nearest, "MAX_REST", np.inf)
+        if by == "bounds":  # by vectors that may be as long as these
             patch.setattr(nearest, "MIN_BOUNDED", 1)
             patch.setattr(nearest, "MIN_SAVING", 1)
         row, other, cosine = nearest_pairs(vectors, k, least)

@@ -12,7 +12,7 @@ from clew import Document, Index, Names, Splitter
 from clew.embedding import compact
 from clew.embedding.static import TextCounts
 from clew.read.split import cutter
-from clew.seed import bm25, languages
+from clew.seed import _likely_languages, bm25, languages
 from tests.text.test_stems import SENTENCES
 
 QUESTION = "Where did Anna Bell meet the captain of the ferry?"
@@ -144,12 +144,13 @@ def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path,
 
     noted(cutter.Cutter, "cut")
     noted(bm25, "_kept_terms")
-    noted(clew.text.stems, "_identify_among")
+    noted(clew.text.stems, "_identified")
+    noted(_likely_languages, "find_likeliest")
     with monkeypatch.context() as patch:
         patch.setattr(TextCounts, "of", lambda texts: pytest.fail(f"counted {texts}"))
         filtered = opened.filtered({"group": 0})
     filtered.ask(QUESTION, recipe="bm25")
-    assert set(done) <= {("_identify_among", QUESTION)}
+    assert set(done) <= {("_identified", QUESTION)}
     assert len(filtered.documents) == len(documents) // 2
     assert not filtered.graph.facts.vectors.segments[0].is_made, "no question has compared facts"
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew.seed.languages
-import clew.text.stems
 from clew import Document, Index
 from clew.graph import Graph, carry_grown_parts, carry_shrunk_parts, with_nodes
 from clew.index import in_place
+from clew.seed import _likely_languages
 from clew.seed.languages import LanguagesPart
+from clew.text.stems import EVERY, identify_language, likeliest_language
 from tests.text.test_stems import SENTENCES
 
 PART = LanguagesPart()
@@ -66,13 +67,13 @@ def test_a_document_that_cannot_change_the_languages_is_not_identified(tmp_path,
     documents = [Document(f"d{i}", f"{i}. {SENTENCES['de']}") for i in range(90)]
     Index.from_documents(documents, extractor=None).save(tmp_path)
     asked = []
-    identify = clew.text.stems._identify_among
+    identify = _likely_languages.find_likeliest
 
     def noted(sample, among):
         asked.append(sample)
         return identify(sample, among)
 
-    monkeypatch.setattr(clew.text.stems, "_identify_among", noted)
+    monkeypatch.setattr(_likely_languages, "find_likeliest", noted)
     opened = Index.load(tmp_path)
     changed = opened.add([Document("new", f"new: {SENTENCES['fr']}")]).delete(["d3", "d50"])
     assert not asked
@@ -80,3 +81,23 @@ def test_a_document_that_cannot_change_the_languages_is_not_identified(tmp_path,
     more = [Document(f"f{i}", f"{i}. {SENTENCES['fr']}") for i in range(8)]
     assert changed.add(more).graph.part(PART).names == ("de", "fr")
     assert len(asked) >= 9, "those that were not identified before, too"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=40),
+            st.lists(st.sampled_from(" ".join(SENTENCES.values()).split()), max_size=12).map(
+                " ".join
+            ),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from([EVERY, ("no", "sr", "fr"), ("de", "en")]),
+)
+def test_many_texts_are_in_the_languages_that_the_library_finds_in_each(texts, among):
+    for text in (*texts, *map(str.upper, texts)):
+        assert _likely_languages.find_likeliest(text, among) == likeliest_language(text, among)
+    for languages in (None, among):
+        expected = [identify_language(text, languages) for text in texts]
+        assert _likely_languages.identify_languages_of(texts, languages) == expected

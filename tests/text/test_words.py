@@ -22,7 +22,9 @@ from clew.text.words import (
     cased_words,
     fold_case,
     terms,
+    terms_of_all,
     words,
+    words_of_all,
 )
 
 
@@ -157,3 +159,19 @@ def test_the_quick_pattern_knows_the_letters_and_digits_of_its_scripts() -> None
     letters = {sign for sign in signs if sign.isalnum()}
     assert {"a", "é", "Ω", "ж", "ֆ", "7", "²"} <= letters
     assert {sign for sign in signs if PLAIN_WORD.fullmatch(sign)} == letters
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=30),
+            st.text("aBC_1 é\x01…北ｆ\u0130\u0301", max_size=12),
+            st.sampled_from(["parseXMLFile", "read_path", "x" * 300, "Öst og vest", ""]),
+        ),
+        max_size=8,
+    )
+)
+def test_words_and_terms_of_many_texts_are_those_of_each(texts):
+    for _ in range(2):  # found, and kept
+        assert list(map(list, words_of_all(texts))) == list(map(words, texts))
+        assert list(map(list, terms_of_all(texts))) == list(map(terms, texts))

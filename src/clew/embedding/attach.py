@@ -23,6 +23,7 @@ from clew.graph import (
     Graph,
     VectorColumn,
     Vectors,
+    are_consecutive,
     freeze,
     has_vector,
     seal,
@@ -195,8 +196,11 @@ class _Gathered:
     def fill(self, array: Vectors, start: int, batch: Vectors) -> None:
         """Put the vectors of the texts from a place on into their rows."""
         first, behind = np.searchsorted(self._places, [start, start + len(batch)])
-        some = slice(int(first), int(behind))
-        array[self._rows[some]] = batch[self._places[some] - start]
+        rows, places = self._rows[first:behind], self._places[first:behind] - start
+        if len(rows) and are_consecutive(rows) and are_consecutive(places):  # as most are
+            array[rows[0] : rows[-1] + 1] = batch[places[0] : places[-1] + 1]
+        else:
+            array[rows] = batch[places]
 
     def fill_known(self, array: Vectors, known: Mapping[str, Vectors]) -> None:
         """Put the vectors that are known already into their rows."""

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import repeat
+from itertools import compress, repeat
 from threading import Lock
 
 import numpy as np
@@ -59,20 +59,21 @@ class KeptVectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
         with self._lock:
             places = np.fromiter(map(self._place_of.get, texts, repeat(-1)), np.int64, len(texts))
-            missing = np.flatnonzero(places < 0).tolist()
-            # Where nothing is kept, what is made is all there is to return.
-            kept = self._vectors[places] if len(missing) < len(texts) else None
-        if not missing and kept is not None:
+            is_missing = places < 0
+            is_known = ~is_missing
+            kept = self._vectors[places[is_known]]
+        if not is_missing.any():
             return _from_bfloat16(kept)
-        new = [texts[i] for i in missing]
+        new = list(compress(texts, is_missing.tolist()))
         made = self._table.vectors(new)
-        halves = _round_to_bfloat16(made)
+        halves = _round_to_bfloat16(made)  # and these numbers, too
         with self._lock:
             self._keep(new, halves)
-        if kept is None:
+        if not len(kept):
             return made
-        kept[missing] = halves  # the same as when it is kept
-        return _from_bfloat16(kept)
+        vectors = np.empty((len(texts), self._vectors.shape[1]), np.float32)
+        vectors[is_missing], vectors[is_known] = made, _from_bfloat16(kept)
+        return vectors
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
         row_of = {
@@ -80,7 +81,7 @@ class KeptVectors:
             for row, text in enumerate(texts)
             if text not in self._place_of and len(text) <= MAX_KEPT_TEXT
         }
-        new = list(row_of)[-self._most :]
+        new, rows = list(row_of)[-self._most :], list(row_of.values())[-self._most :]
         places = (self._next + np.arange(len(new))) % self._most
         self._next = (self._next + len(new)) % self._most
         end = int(places.max(initial=-1)) + 1
@@ -88,9 +89,11 @@ class KeptVectors:
             size = min(self._most, max(512, 2 * len(self._vectors), end))
             self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
         if len(self._texts) + len(new) == end:  # nothing has to make room
+            self._vectors[len(self._texts) : end] = (
+                vectors if len(new) == len(vectors) else vectors[rows]
+            )
             self._texts += new
             self._place_of.update(zip(new, places.tolist(), strict=True))
-            self._vectors[places] = vectors[list(row_of.values())[-len(new) :]]
             return
         self._texts += [None] * (end - len(self._texts))
         for text, place in zip(new, places.tolist(), strict=True):
@@ -98,7 +101,7 @@ class KeptVectors:
                 del self._place_of[before]
             self._texts[place] = text
             self._place_of[text] = place
-        self._vectors[places] = vectors[[row_of[text] for text in new]]
+        self._vectors[places] = vectors[rows]
 
 
 def _round_to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:

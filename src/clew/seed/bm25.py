@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +21,11 @@ from clew.algorithms.postings import Postings
 from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import MAX_KEPT_TEXT, Kept
-from clew.text.stems import identify_language, make_stemmer, stem_words
-from clew.text.words import terms
+from clew.text.stems import identify_language, stem_words
+from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
+BLOCK = 256  # texts whose terms are looked for together
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
 
@@ -194,29 +197,31 @@ class InvertedIndexPart:
         return replace(before, rows=graph.rows(*self.kinds), postings=postings)
 
     def _numbered(
-        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Mapping[str, int]]
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[_Forms]
     ) -> Iterator[list[int]]:
         """Yield the numbers of the stems of every node; a heading's as often as they count."""
-        texts = texts_with_headings(graph, rows.tolist())
-        headings: dict[tuple[int, str], list[int]] = {}  # many nodes have one heading
-        all_titles, places = titles_of_all(graph, rows.tolist()), languages.of_rows[rows].tolist()
-        for text, titles, place in zip(texts, all_titles, places, strict=True):
-            number_of = forms[place].__getitem__
-            numbers = list(map(number_of, _kept_terms(text)))
-            if self.heading_weight > 1 and titles:
-                key = place, "\n".join(titles)
-                if key not in headings:
-                    in_heading = terms(canonical_text(graph, key[1]))
-                    headings[key] = list(map(number_of, in_heading))
-                numbers += headings[key] * (self.heading_weight - 1)
-            yield numbers
+        headings: dict[str, list[str]] = {}  # many nodes have one heading
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            some, places = block.tolist(), languages.of_rows[block].tolist()
+            lists = _kept_terms(texts_with_headings(graph, some))
+            if self.heading_weight > 1:
+                for i, titles in enumerate(titles_of_all(graph, some)):
+                    if titles:
+                        key = "\n".join(titles)
+                        if key not in headings:
+                            headings[key] = terms(canonical_text(graph, key))
+                        lists[i] = [*lists[i], *headings[key] * (self.heading_weight - 1)]
+            for place, run in groupby(range(len(some)), places.__getitem__):
+                yield from forms[place].numbers_of([lists[i] for i in run])
 
 
-def _kept_terms(text: str) -> Sequence[str]:
-    if (known := TERMS.get(text)) is not None:
-        return known
-    found = terms(text)
-    return TERMS.put(text, found) if len(text) <= MAX_KEPT_TEXT else found
+def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
+    found = list(map(TERMS.get, texts))
+    missing = [i for i, known in enumerate(found) if known is None]
+    for i, own in zip(missing, terms_of_all([texts[i] for i in missing]), strict=True):
+        found[i] = TERMS.put(texts[i], own) if len(texts[i]) <= MAX_KEPT_TEXT else own
+    return cast("list[Sequence[str]]", found)
 
 
 class _Forms(dict[str, int]):
@@ -226,11 +231,15 @@ class _Forms(dict[str, int]):
         self, language: str, stems: dict[str, int], known: Mapping[str, int] = EMPTY
     ) -> None:
         super().__init__(known)
-        self._stem, self._stems = make_stemmer(language), stems
+        self._language, self._stems = language, stems
 
-    def __missing__(self, term: str) -> int:
-        number = self[term] = self._stems.setdefault(self._stem(term), len(self._stems))
-        return number
+    def numbers_of(self, lists: Sequence[Sequence[str]]) -> Iterator[list[int]]:
+        """Yield the numbers of the stems of the terms in each list."""
+        stems = self._stems
+        new = [term for term in dict.fromkeys(chain.from_iterable(lists)) if term not in self]
+        for term, stem in zip(new, stem_words(new, self._language), strict=True):
+            self[term] = stems.setdefault(stem, len(stems))
+        return (list(map(self.__getitem__, terms)) for terms in lists)
 
 
 def _are_stemmed_alike(

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Graph, Mask, Rows, freeze, offsets_of
-from clew.text.stems import MAX_LETTERS, identify_language
+from clew.seed._likely_languages import identify_languages_of
+from clew.text.stems import MAX_LETTERS
 
 MAX_SAMPLE = 256  # documents whose languages are identified first
 MAX_PASSAGES = 8  # whose letters are looked at, of a document
@@ -183,9 +184,14 @@ class _Identifier:
 
     def language(self, key: int, text: str) -> str:
         """Return the language of a text of this digest."""
-        if key not in self.known:
-            self.known[key] = identify_language(text)
-        return self.known[key]
+        return self.languages([(key, text)])[0]
+
+    def languages(self, texts: Iterable[tuple[int, str]]) -> list[str]:
+        """Return the languages of texts by their digests."""
+        listed = list(texts)
+        new = {key: text for key, text in listed if key not in self.known}
+        self.known.update(zip(new, identify_languages_of(list(new.values())), strict=True))
+        return [self.known[key] for key, _ in listed]
 
 
 def _identified(graph: Graph, documents: _Documents, before: Languages) -> Languages:
@@ -207,7 +213,7 @@ def _identified(graph: Graph, documents: _Documents, before: Languages) -> Langu
     ]
     names = _frequent([identifier.known.get(key) for key, _ in judged])
     if names is None:
-        names = _frequent([identifier.language(key, text) for key, text in judged])
+        names = _frequent(identifier.languages(judged))
     names = names or ("",)
     of_rows = np.zeros(len(graph), np.int8)
     if len(names) > 1:
@@ -270,12 +276,12 @@ def _places_of(
         names: the languages to choose from.
         language_of_short: returns that of a document that begins with too few letters.
     """
-    place = {name: i for i, name in enumerate(names)}
+    place, texts = {name: i for i, name in enumerate(names)}, list(beginnings)
+    long = identify_languages_of([text for text in texts if len(text) >= MIN_LETTERS], names)
+    found = iter(long)
     return [
-        place.get(
-            identify_language(text, names) if len(text) >= MIN_LETTERS else language_of_short(), 0
-        )
-        for text in beginnings
+        place.get(next(found) if len(text) >= MIN_LETTERS else language_of_short(), 0)
+        for text in texts
     ]
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from clew.text.kept import Kept
-from clew.text.words import words
+from clew.text.words import words, words_of_all
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -54,6 +54,7 @@ STEMMERS = {
 KEPT_STEMS = 65_536  # words of a language whose stems are kept
 # Languages without a stemmer of their own that would otherwise be taken for one that has.
 UNSTEMMED = ("bg", "he", "hr", "is", "ja", "ko", "lv", "mk", "sk", "sl", "th", "uk", "vi", "zh")
+EVERY = (*STEMMERS, *UNSTEMMED)
 MAX_LETTERS = 1000  # of a text that its language is identified by
 MIN_FUNCTION_WORDS = 0.15  # share of English function words above which no other language is tried
 FUNCTION_WORDS = frozenset(
@@ -80,23 +81,63 @@ def identify_language(text: str, languages: Sequence[str] | None = None) -> str:
         >>> identify_language("Where is it?", ["de", "fr"]), identify_language("42")
         ('de', '')
     """
-    sample = text[:MAX_LETTERS]
-    if not any(letter.isalpha() for letter in sample):
+    return identify_each([text], languages)[0]
+
+
+def identify_each(
+    texts: Iterable[str],
+    languages: Sequence[str] | None = None,
+    likeliest: Callable[[str, tuple[str, ...]], str] | None = None,
+) -> list[str]:
+    """Return what `identify_language` returns of each text.
+
+    Args:
+        texts: The texts.
+        languages: As there.
+        likeliest: Returns the likeliest language of a text among some; None for
+            `likeliest_language`.
+
+    Example:
+        >>> identify_each(["Wann fährt die erste Fähre nach Norden?", "42"])
+        ['de', '']
+    """
+    samples = [text[:MAX_LETTERS] for text in texts]
+    if languages is not None:
+        among, is_english = tuple(filter(None, languages)), [False] * len(samples)
+    else:
+        among, is_english = EVERY, _are_english(samples)
+    return [
+        "en" if shows else _identified(sample, among, likeliest or likeliest_language)
+        for sample, shows in zip(samples, is_english, strict=True)
+    ]
+
+
+def _identified(
+    sample: str, among: tuple[str, ...], likeliest: Callable[[str, tuple[str, ...]], str]
+) -> str:
+    if not any(map(str.isalpha, sample)):
         return ""
-    if languages is None:
-        if _is_english(sample):
-            return "en"
-        languages = (*STEMMERS, *UNSTEMMED)
-    among = tuple(language for language in languages if language)
     if len(among) < 2:
         return "".join(among)
-    return _identify_among(sample, among)
+    if (known := IDENTIFIED.get((sample, among))) is not None:
+        return known
+    language = likeliest(sample, among)
+    return IDENTIFIED.put((sample, among), language if language in STEMMERS else "")
 
 
-@lru_cache(2048)  # a text that is among the candidates of one question is soon among others
-def _identify_among(sample: str, among: tuple[str, ...]) -> str:
-    language = next(code for code, _ in _identifier().rank(sample) if code in among)
-    return language if language in STEMMERS else ""
+def likeliest_language(text: str, among: tuple[str, ...]) -> str:
+    """Return the likeliest language of a text, with or without a stemmer.
+
+    Args:
+        text: The text.
+        among: The codes to choose from.
+
+    Example:
+        >>> likeliest_language("Wann fährt die erste Fähre?", ("sv", "de"))
+        'de'
+    """
+    ranked = language_identifier().rank(text)
+    return next(str(code) for code, _ in ranked if code in among)
 
 
 def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
@@ -110,32 +151,20 @@ def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
         >>> stem_words(["ferries", "berthing"], "en"), stem_words(["ferries"], "")
         (['ferri', 'berth'], ['ferries'])
     """
-    return list(map(make_stemmer(language), unstemmed))
-
-
-def make_stemmer(language: str) -> Callable[[str], str]:
-    """Return the function word -> stem, for one thread; without a stemmer, the word itself.
-
-    Args:
-        language: An ISO 639-1 code, or "".
-
-    Example:
-        >>> make_stemmer("en")("ferries")
-        'ferri'
-    """
+    listed = list(unstemmed)
     if language not in STEMMERS:
-        return str
-    import Stemmer
-
-    # An object of the library is for one thread; a new one takes microseconds.
-    stem: Callable[[str], str] = Stemmer.Stemmer(STEMMERS[language], 0).stemWord
+        return listed
     kept = _kept_stems(language)
+    stems = list(map(kept.get, listed))
+    missing = [i for i, known in enumerate(stems) if known is None]
+    if missing:
+        import Stemmer
 
-    def kept_stem(word: str) -> str:
-        known = kept.get(word)
-        return kept.put(word, stem(word)) if known is None else known
-
-    return kept_stem
+        # An object of the library is for one thread; a new one takes microseconds.
+        stemmer = Stemmer.Stemmer(STEMMERS[language], 0)
+        for i, stem in zip(missing, stemmer.stemWords([listed[i] for i in missing]), strict=True):
+            stems[i] = kept.put(listed[i], stem)
+    return cast("list[str]", stems)
 
 
 @lru_cache(maxsize=32)
@@ -144,17 +173,31 @@ def _kept_stems(language: str) -> Kept[str, str]:  # noqa: ARG001  # the key
     return Kept(KEPT_STEMS)
 
 
-@lru_cache(2048)  # as above
-def _is_english(text: str) -> bool:
+# A text that is among the candidates of one question is soon among others.
+IDENTIFIED = Kept[tuple[str, tuple[str, ...]], str](2048)
+
+
+ENGLISH = Kept[str, bool](2048)  # whether a text shows that it is English; as above
+
+
+def _are_english(texts: Sequence[str]) -> list[bool]:
     """Whether enough of the words are English function words; quicker than the identifier."""
-    found = words(text)
-    n_function_words = sum(map(FUNCTION_WORDS.__contains__, found))
-    return len(found) > 4 and n_function_words > MIN_FUNCTION_WORDS * len(found)
+    found = list(map(ENGLISH.get, texts))
+    missing = [i for i, known in enumerate(found) if known is None]
+    if len(missing) == 1:
+        found_words: list[Sequence[str]] = [words(texts[missing[0]])]
+    else:
+        found_words = words_of_all([texts[i] for i in missing])
+    for i, own in zip(missing, found_words, strict=True):
+        n_function_words = sum(map(FUNCTION_WORDS.__contains__, own))
+        is_english = len(own) > 4 and n_function_words > MIN_FUNCTION_WORDS * len(own)
+        found[i] = ENGLISH.put(texts[i], is_english)
+    return list(map(bool, found))
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> LanguageIdentifier:
-    """The library's identifier; loading it takes half a second."""
+def language_identifier() -> LanguageIdentifier:
+    """Return the library's identifier, that of this process; loading it takes half a second."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)

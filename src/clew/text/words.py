@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from string import ascii_letters
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 # Sets of characters, for use in a regular expression between brackets.
 UNSPACED = (  # Thai, Lao, Burmese, Khmer, Tai: scripts without spaces between words
@@ -52,6 +54,9 @@ PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no sc
 MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
 # Beside these, the words of the folded text are those of the text, each folded.
 APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
+ALPHABET = 26  # letters
+# The language of a text is identified by its words, and then its terms are counted.
+PLAIN_WORDS = Kept[str, Sequence[str]](256)
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -145,6 +150,64 @@ def cased_words_of_all(
     return found, starts[: len(texts) + 1], apart
 
 
+def words_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return what `words` returns of each text; together, most take half the time.
+
+    Example:
+        >>> words_of_all(["The cat", "北京"])
+        [['the', 'cat'], ['北', '京']]
+    """
+    found = _plain_words_of_all(texts)
+    return [words(text) if own is None else own for text, own in zip(texts, found, strict=True)]
+
+
+def terms_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Return what `terms` returns of each text; together, most take half the time.
+
+    Example:
+        >>> terms_of_all(["read_path reads", "北京"])
+        [['read', 'path', 'reads', 'read_path'], ['北', '北京', '京']]
+    """
+    return [
+        terms(text) if own is None else [*own, *_code_terms(text)] if may_name_code else own
+        for text, own, may_name_code in zip(
+            texts, _plain_words_of_all(texts), _may_name_code(texts), strict=True
+        )
+    ]
+
+
+def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
+    """Return what `words` returns of each text that `cased_words_of_all` reads; else None."""
+    found = list(map(PLAIN_WORDS.get, texts))
+    missing = [i for i, known in enumerate(found) if known is None]
+    if not missing:
+        return found
+    cased, starts, apart = cased_words_of_all([texts[i] for i in missing])
+    folded = " ".join(cased).casefold().split(" ")
+    bounds = starts.tolist()
+    others = set(apart.tolist())
+    for place, i in enumerate(missing):
+        if place not in others:
+            own = found[i] = folded[bounds[place] : bounds[place + 1]] if cased else []
+            if len(texts[i]) <= MAX_KEPT_TEXT:
+                PLAIN_WORDS.put(texts[i], own)
+    return found
+
+
+def _may_name_code(texts: Sequence[str]) -> list[bool]:
+    """Return whether there may be a name of code in each text: most have no sign of one."""
+    together = BOUNDARY.join(texts).encode("ascii", "replace")
+    signs = np.frombuffer(together, np.uint8)
+    is_small = (signs - ord("a")) < ALPHABET  # uint8, which wraps around
+    is_capital = (signs - ord("A")) < ALPHABET
+    hints = signs == ord("_")
+    hints[1:] |= is_small[:-1] & is_capital[1:]
+    hints[2:] |= is_capital[:-2] & is_capital[1:-1] & is_small[2:]
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    counts = np.diff(np.searchsorted(np.flatnonzero(hints), ends), prepend=0)
+    return list(map(bool, counts.tolist()))
+
+
 @lru_cache(maxsize=1)
 def _ascii_signs_of_words() -> NDArray[np.uint8]:
     """What `_signs_of_words` returns of the first 128 signs, as bytes."""
@@ -222,12 +285,17 @@ def terms(text: str, identifiers: bool = True) -> list[str]:
     """
     collected = words(text) if text.isascii() else _words_and_pairs(_normalized(text))
     if identifiers:
-        runs = _code_runs(text)
-        if max(map(len, runs), default=0) > MAX_WORD_LENGTH:
-            # Data, or a program without spaces: their words will do.
-            runs = [run for run in runs if len(run) <= MAX_WORD_LENGTH]
-        collected.extend(chain.from_iterable(map(_names_and_parts, runs)))
+        collected.extend(_code_terms(text))
     return collected
+
+
+def _code_terms(text: str) -> Iterator[str]:
+    """Yield the terms of the names of code in a text."""
+    runs = _code_runs(text)
+    if max(map(len, runs), default=0) > MAX_WORD_LENGTH:
+        # Data, or a program without spaces: their words will do.
+        runs = [run for run in runs if len(run) <= MAX_WORD_LENGTH]
+    return chain.from_iterable(map(_names_and_parts, runs))
 
 
 def _ascii_words(text: str) -> list[str]:

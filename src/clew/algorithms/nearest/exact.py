@@ -34,6 +34,8 @@ MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before t
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
 MIN_BOUNDED = 2048  # rows whose cosines are bounded before they are computed
 MIN_THRESHOLD = 0.5  # lowest cosine; below, too few directions are left out, if any
+MIN_SIFTED = 128  # rows of which some are left out before the cosines of the others are computed
+MAX_REST = 0.6  # of the lowest cosine, in the squares behind the first columns, on the average
 MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
@@ -81,6 +83,14 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
+    some = _rows_with_a_near_one(vectors, min_cosine)
+    if some is not None:
+        rows, others, scores = _finished(_all_near(vectors[some], k, min_cosine), k, min_cosine)
+        return (
+            freeze(some[rows], np.int32),
+            freeze(some[others], np.int32),
+            freeze(scores, np.float64),
+        )
     bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
@@ -90,6 +100,31 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         blocks = _near_by_bounds(vectors, bounds, k, min_cosine)
     rows, others, scores = _finished(blocks, k, min_cosine)
     return freeze(rows, np.int32), freeze(others, np.int32), freeze(scores, np.float64)
+
+
+def _rows_with_a_near_one(vectors: Vectors, min_cosine: float) -> NDArray[np.int64] | None:
+    """Return the rows that may have a neighbour, ascending; None where that is hardly quicker.
+
+    By Cauchy and Schwarz, a cosine is at most the product of the first columns, and that of the
+    lengths of what is behind them. The vectors of the embedded default begin with a third of their
+    columns that has more than half of their squares.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        min_cosine: the lowest cosine that is wanted.
+    """
+    n, d = vectors.shape
+    if not MIN_SIFTED <= n < MIN_BOUNDED or min_cosine < MIN_THRESHOLD:
+        return None
+    leading = vectors[:, : d // MIN_SAVING]
+    squares = np.einsum("ij,ij->i", leading, leading)
+    if 1 - squares.mean() > MAX_REST * min_cosine:
+        return None
+    rests = np.sqrt(np.maximum(1 - squares, 0) + TOLERANCE).astype(np.float32)
+    bounds = np.hstack([leading, rests[:, None]])
+    highest = bounds @ bounds.T
+    np.fill_diagonal(highest, -1)
+    return np.flatnonzero(highest.max(axis=1, initial=-1) >= min_cosine - 2 * TOLERANCE)
 
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
