@@ -69,6 +69,8 @@ class Query:
             None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
             similarity uses these scores in place of its own search.
+        vector_weight: how much similarity by vectors counts beside words, as a share of what a
+            method gives it; below 1 where the embedder hardly knows the question's language.
         relevance: how relevant each passage is; None where that is not known.
         min_relevance: passages that are less relevant are not read; None for all.
         style: how the page is printed, for selectors that count what an entry costs there; None
@@ -90,6 +92,7 @@ class Query:
     max_share: float | None = None
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
+    vector_weight: float = 1.0
     relevance: Relevance | None = None
     min_relevance: float | None = None
     style: PageStyle | None = None

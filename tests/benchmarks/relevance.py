@@ -31,7 +31,14 @@ from typing import Any
 import numpy as np
 
 import clew
-from clew.relevance import FITTED, MIN_RELEVANCE, Coefficients, QuestionRelevance, features
+from clew.relevance import (
+    FITTED,
+    MIN_RELEVANCE,
+    MIN_RELEVANCE_IN_CODE,
+    Coefficients,
+    QuestionRelevance,
+    features,
+)
 from tests.benchmarks.everyday import (
     CORPORA,
     GROUPS,
@@ -58,12 +65,14 @@ class Case:
         corpus: The name of the set.
         files: How many files were read; 0 for all.
         answerable: Whether one of them answers.
+        of_code: Whether most documents are source code, which has a line of its own.
         candidates: The features of the passages that may be the most relevant.
     """
 
     corpus: str
     files: int
     answerable: bool
+    of_code: bool
     candidates: Any
 
 
@@ -76,7 +85,8 @@ def cases_of(index: clew.Index, corpus: str, files: int, records: list[Any]) -> 
             index.graph, record["question"], vector / length if length else vector
         )
         if found is not None:
-            yield Case(corpus, files, record["answerable"], features(*found.best_candidates()))
+            candidates = features(*found.best_candidates())
+            yield Case(corpus, files, record["answerable"], index.is_of_code, candidates)
 
 
 def cases_of_parts(
@@ -134,16 +144,12 @@ def fit(cases: list[Case]) -> Any:
     return coefficients
 
 
-def told_and_lost(cases: list[Case], values: Any, threshold: float) -> tuple[float, float]:
-    """Return the share of unanswerable questions below the threshold, and of answerable ones."""
-    has_answer = np.array([case.answerable for case in cases])
-    return float((values[~has_answer] < threshold).mean()), float(
-        (values[has_answer] < threshold).mean()
-    )
+def report(cases: list[Case], values: Any, thresholds: Any) -> None:
+    """Print how many of the questions without and with an answer are below their thresholds.
 
-
-def report(cases: list[Case], values: Any, threshold: float) -> None:
-    """Print what a threshold does to each set and to each size of part."""
+    For each set, asked of the whole folder, and for each size of part.
+    """
+    has_answer, below = np.array([case.answerable for case in cases]), values < thresholds
     for title, key in (("set", "corpus"), ("files", "files")):
         for name in dict.fromkeys(getattr(case, key) for case in cases):
             rows = [
@@ -152,8 +158,11 @@ def report(cases: list[Case], values: Any, threshold: float) -> None:
                 if getattr(case, key) == name and (key == "files" or not case.files)
             ]
             if rows:
-                told, lost = told_and_lost([cases[i] for i in rows], values[rows], threshold)
-                print(f"{title} {name or 'all'!s:12} told {told:.2f}  lost {lost:.3f}")
+                own, has = below[rows], has_answer[rows]
+                told = f"told {own[~has].sum():4} of {(~has).sum():4}"
+                print(
+                    f"{title} {name or 'all'!s:12} {told}  lost {own[has].sum():4} of {has.sum():4}"
+                )
 
 
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --half held"
@@ -201,7 +210,9 @@ def main() -> None:
         print(f"threshold {1 / (1 + np.exp(-threshold)):.3f}")
     else:
         values = logits(cases, np.array(FITTED))
-        threshold = float(np.log(MIN_RELEVANCE / (1 - MIN_RELEVANCE)))
+        of_code = np.array([case.of_code for case in cases])
+        least = np.where(of_code, MIN_RELEVANCE_IN_CODE, MIN_RELEVANCE)
+        threshold = np.log(least / (1 - least))
     report(cases, values, threshold)
 
 

@@ -30,6 +30,15 @@ def test_a_blend_is_a_weighted_mean_of_shares_of_the_best(share):
     assert Blend(dense_share=share).on(GRAPH)(QUESTION).scores == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_vectors_that_count_a_third_are_a_third_of_a_part_in_the_mean(share):
+    dense, said = Dense().on(GRAPH)(QUESTION).scores, BM25().on(GRAPH)(QUESTION).scores
+    parts = np.array([share / 3, 1 - share])
+    expected = np.average([dense / dense.max(), said / said.max()], axis=0, weights=parts)
+    found = Blend(dense_share=share).on(GRAPH)(replace(QUESTION, vector_weight=1 / 3))
+    assert found.scores == pytest.approx(expected)
+
+
 def test_a_list_that_finds_nothing_says_so_and_leaves_the_other():
     unheard = Query("zebra", np.float32([1, 0]))
     found = Blend(dense_share=0.5).on(GRAPH)(unheard)

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ class StaticEmbedding:
     """An embedder that is weighted by a corpus: texts -> float32 rows of length 1.
 
     Attributes:
+        languages: ISO 639-1 codes of the languages whose words the vectors were trained on.
         n_texts: the number of texts of the corpus.
         vocabulary: its words, the most widespread first.
         word_counts: int32 [words], the number of texts that have each word.
@@ -73,6 +74,8 @@ class StaticEmbedding:
         >>> bool(ship[0] > ship[1]), bool(person[1] > person[0])
         (True, True)
     """
+
+    languages: ClassVar[tuple[str, ...]] = ("en",)
 
     n_texts: int
     vocabulary: tuple[str, ...]

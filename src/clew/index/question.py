@@ -86,8 +86,8 @@ class QueryOptions:
         min_relevance: Passages that are less relevant to the question by themselves are not read,
             however much room there is; in [0, 1], see `clew.relevance`. Where all are, the context
             is empty and says so in `nothing_found`, and there may be fewer items than `limit`.
-            None reads whatever the method chooses, unless even the best passage is below 0.1, or
-            below 0.03 in an index of source code: then the context is empty. That is so only
+            None reads whatever the method chooses, unless even the best passage is below 0.15, or
+            below 0.05 in an index of source code: then the context is empty. That is so only
             without a `limit`, in an index of at least 1,000 words and without generated texts, and
             not for candidates of another retriever. 0 leaves out nothing.
         strict: Whether a budget that holds nothing of what was chosen is an error, `BudgetError`.

@@ -19,6 +19,7 @@ class Blend:
     """Score by a weighted mean of two seeds, each scaled so that its best node has 1.
 
     Among the candidates of another retriever each weighs by its spread, too; see `share_by_spread`.
+    The first seed weighs less where `Query.vector_weight` says so.
 
     Attributes:
         seeds: the two seeds.
@@ -43,7 +44,7 @@ class Blend:
             results = [seed(query) for seed in bound]
             notes = {key: note for result in results for key, note in result.notes.items()}
             first, second = (scale_to_best(result.scores) for result in results)
-            share = self.dense_share
+            share = weighted_share(self.dense_share, query.vector_weight)
             if query.candidate_scores is not None:
                 rows = list(query.candidate_scores)
                 share = share_by_spread(share, first[rows], second[rows])
@@ -62,6 +63,17 @@ def scale_to_best(scores: Floats) -> Floats:
     """
     highest = scores.max(initial=0)
     return scores / highest if highest > 0 else scores
+
+
+def weighted_share(share: float, weight: float) -> float:
+    """Return a share of 1 when what has it weighs so much, and the rest as much as before.
+
+    Example:
+        >>> weighted_share(0.5, 1 / 3).__round__(2), weighted_share(1.0, 1 / 3)
+        (0.25, 1.0)
+    """
+    own = share * weight
+    return own / (own + (1 - share))
 
 
 def share_by_spread(share: float, first: Floats, second: Floats) -> float:
