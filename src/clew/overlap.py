@@ -29,12 +29,15 @@ class DuplicatesPart:
     """
 
     def compute(self, graph: Graph) -> Duplicates:
-        by_text: defaultdict[str, list[int]] = defaultdict(list)
+        first_of = dict[str, int]()
+        others: defaultdict[str, list[int]] = defaultdict(list)  # of few texts: most have no copy
         for row in np.flatnonzero(graph.content).tolist():  # no other text need be made
-            by_text[graph.texts[row].strip()].append(row)
+            text = graph.texts[row].strip()
+            if first_of.setdefault(text, row) != row:
+                others[text].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
-        for text, rows in by_text.items():
-            for row in rows if len(rows) > 1 else ():
+        for text in sorted(others, key=first_of.__getitem__):
+            for row in (first_of[text], *others[text]):
                 by_key[text, _sections_around(graph, row), graph.kinds[row]].append(row)
         groups = {rows[0]: tuple(rows) for rows in by_key.values() if len(rows) > 1}
         first = np.arange(len(graph))

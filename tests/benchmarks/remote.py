@@ -11,7 +11,7 @@ started from a package (`pip install clew[stores]`): --scheme says which, `postg
 
 Times are medians per question. "first" is of the first time that a question comes, "again" of the
 second, when the rows that it needs are kept; each recipe begins with none. Each has the time on the clock, and "processor", of
-this process and of the server together, as a mean. "pulled" is the time until the working subgraph is there, and
+this process and of the server, as means. "pulled" is the time until the working subgraph is there, and
 "native" that of one statement alone that fetches as many nodes with their vectors, with no edges, no
 facts and nothing made of it: what a program beside clew pays for the vectors.
 """
@@ -45,13 +45,13 @@ NATIVE = (
 )
 
 
-def compare(index, remote, questions, recipe):
-    """Return a row of figures for a recipe."""
+def compare(index, remote, questions, recipe, server):
+    """Return a row of figures for a recipe; `server` is the process of one that was started."""
     same, shared, trips = 0, [], []
     times = {"embedded": [], "first": [], "again": [], "pulled": []}
     processor = {}
     for turn in ("first", "again"):
-        before = processor_seconds(remote)
+        before = time.process_time(), server_seconds(remote, server)
         for question in questions:
             began = time.perf_counter()
             pulled = remote.ask(question, recipe=recipe).trace[0]
@@ -59,8 +59,10 @@ def compare(index, remote, questions, recipe):
             trips.append(pulled.notes["round trips"])
             if turn == "again":
                 times["pulled"].append(pulled.seconds)
-        spent = (processor_seconds(remote) - before) / len(questions)
-        processor[f"{turn} processor ms"] = round(1e3 * spent, 1)
+        after = time.process_time(), server_seconds(remote, server)
+        for name, then, now in zip(("client", "server"), before, after, strict=True):
+            spent = 1e3 * (now - then) / len(questions)
+            processor[f"{turn} {name} processor ms"] = round(spent, 1)
     for question in questions:
         began = time.perf_counter()
         wanted = index.ask(question, recipe=recipe).ids
@@ -79,11 +81,13 @@ def compare(index, remote, questions, recipe):
     }
 
 
-def processor_seconds(remote):
-    """Return the processor time of this process, and of the server where the system tells."""
-    total = time.process_time()
-    for connection in getattr(remote._database, "_idle", ()):  # of PostgreSQL
-        file = Path(f"/proc/{connection.info.backend_pid}/stat")
+def server_seconds(remote, server):
+    """Return the processor time of the server, where the system tells."""
+    processes = [one.info.backend_pid for one in getattr(remote._database, "_idle", ())]
+    processes += [] if server is None else [server.pid]
+    total = 0
+    for process in processes:
+        file = Path(f"/proc/{process}/stat")
         if file.exists():
             words = file.read_text().rpartition(")")[2].split()
             total += (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
@@ -125,6 +129,7 @@ def _native(remote, session, numbers):
     dialect = database.dialect_of(session)
     found = FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
     generation = finish(database._generation(session, found))
+    numbers = generation.nodes[np.linspace(0, len(generation.nodes) - 1, len(numbers)).astype(int)]
     text = f"UNWIND $places AS place {dialect.seek.format('n', 'place')}"
     return CypherStatement(
         f"{text} RETURN n.number, n.id, n.text, n.data",
@@ -134,14 +139,17 @@ def _native(remote, session, numbers):
 
 @contextmanager
 def address_of_server(given, scheme):
-    """Give the address of an index in a running server; one is started where none is given."""
+    """Give the address of an index in a running server, and its process where it was started here.
+
+    One is started where none is given. PostgreSQL has a process for each connection instead.
+    """
     if given:
-        yield given
+        yield given, None
         return
     kind, _ = SERVERS[scheme]
     server = kind()
     try:
-        yield server.address("benchmark")
+        yield server.address("benchmark"), getattr(server, "process", None)
     finally:
         server.stop()
 
@@ -169,7 +177,7 @@ def main():
         return
     documents, questions, splitter = read(chosen.sources, chosen.passages, chosen.questions)
     index = clew.Index.from_documents(documents, extractor=clew.Names(), splitter=splitter)
-    with address_of_server(chosen.address, chosen.scheme) as address:
+    with address_of_server(chosen.address, chosen.scheme) as (address, server):
         began, own = time.perf_counter(), time.process_time()
         index.save(address)
         print(
@@ -178,7 +186,7 @@ def main():
         )
         for recipe in filter(None, chosen.recipes.split(",")) if chosen.recipes else names():
             with RemoteIndex.open(address, kept_whole=chosen.kept_whole) as remote:
-                print(json.dumps(compare(index, remote, questions, recipe)), flush=True)
+                print(json.dumps(compare(index, remote, questions, recipe, server)), flush=True)
         with RemoteIndex.open(address, kept_whole=chosen.kept_whole) as remote:
             n_nodes = remote.ask(questions[0]).trace[0].notes["nodes"]
             print(f"native: {native_ms(remote, n_nodes):.1f} ms for {n_nodes} nodes")

@@ -175,6 +175,8 @@ def _let_edges_lead_to(connection, index, other):
 class CypherServer(Server):
     """A server that is a process, and is asked in openCypher."""
 
+    schema = 2
+
     def __init__(self):
         super().__init__()
         self.port = _free_port()
@@ -193,7 +195,7 @@ class CypherServer(Server):
                 is_ready()
                 return
             time.sleep(0.2)
-        log = Path(self.folder, "log").read_text(errors="replace")
+        log = Path(self.folder, "output.txt").read_text(errors="replace")
         raise AssertionError(f"the server did not start: {log[-2000:]}")
 
     def kill(self):
@@ -270,7 +272,7 @@ class FalkorServer(CypherServer):
                 *(str(server), "--loadmodule", str(programs / "falkordb.so")),
                 *("--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.folder),
                 *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
-                *("--requirepass", PASSWORD, "--logfile", f"{self.folder}/log"),
+                *("--requirepass", PASSWORD, "--logfile", f"{self.folder}/output.txt"),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -297,7 +299,7 @@ class BoltServer(CypherServer):
 
     def start(self):
         script = Path(__file__).with_name("bolt_server.py")
-        with Path(self.folder, "log").open("ab") as log:
+        with Path(self.folder, "output.txt").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, script, self.folder, str(self.port), str(_free_port()), PASSWORD],
                 cwd=self.folder,  # where it writes its own log

@@ -66,6 +66,29 @@ def test_every_recipe_answers_over_a_pulled_graph_as_over_the_index(index, pulle
         assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
 
 
+def test_the_canonical_text_of_a_question_is_embedded(server):
+    asked = []
+
+    def embed(texts):
+        asked.extend(texts)
+        return [[1.0, len(text)] for text in texts]
+
+    parts = {"embedder": embed, "canonical": str.casefold}
+    index = clew.Index.from_documents(["Ferries sail at TEN."], **parts)
+    address = server.address()
+    index.save(address)
+    with RemoteIndex.open(address, kept_whole=0, **parts) as opened:
+        opened.ask("When do FERRIES sail?")
+        assert asked[-1] == "when do ferries sail?"
+
+        async def ask():
+            await opened.aask("Do FERRIES sail?")
+            await opened.aclose()
+
+        asyncio.run(ask())
+        assert asked[-1] == "do ferries sail?"
+
+
 def test_a_question_is_bounded_and_says_what_was_cut(server, index, address):
     with RemoteIndex.open(address, bounds=Bounds(3, 2, 2, 100), kept_whole=0) as opened:
         opened.ask(QUESTIONS[0])  # reads what is known of the whole

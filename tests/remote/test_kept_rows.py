@@ -17,34 +17,9 @@ from clew.remote.kept_rows import OVERHEAD, KeptRow, KeptRows
 from clew.remote.packed_rows import STRONGEST
 from clew.remote.postgres import PostgresStore
 from clew.remote.session import finish
+from tests.remote.harbour import NO_BOUNDS, embed, harbour, saved
 
-NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
 WALKED = ("fact", "mentions", "synonym")
-
-
-def embed(texts):
-    """Vectors that depend on a text alone, so that a change of one document changes no other's."""
-    rows = [np.random.default_rng(list(text.encode())).normal(size=16) for text in texts]
-    return [row / np.linalg.norm(row) for row in rows]
-
-
-def harbour(count, owners=("a",)):
-    """Documents of several owners about ferries, islands and captains, and facts of each."""
-    documents, facts = [], {}
-    for i in range(count):
-        ferry, island, captain = f"Ferry {i}", f"Island {i % 17}", f"Captain {i % 29}"
-        own = {"owner": owners[i % len(owners)]}
-        text = f"{ferry} sails to {island} with {captain} at {i % 24} o'clock."
-        documents.append(clew.Document(f"d{i}", text, own))
-        facts[f"d{i}"] = [(ferry, "sails to", island), (captain, "commands", ferry)]
-    return documents, facts
-
-
-def saved(postgres, documents, facts=None, **parts):
-    index = clew.Index.from_documents(documents, facts=facts, embedder=embed)
-    address = postgres.address(**parts)
-    index.save(address)
-    return index, address
 
 
 def test_a_kept_row_is_read_again_only_where_the_filter_of_this_question_allows_it(postgres):

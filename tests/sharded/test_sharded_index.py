@@ -164,3 +164,19 @@ def test_the_embedded_default_is_weighted_by_the_words_of_all_shards(documents):
                     index.ask(question, recipe=recipe, min_relevance=0) for index in (opened, whole)
                 )
                 assert found.ids[0] == one.ids[0]
+
+
+def test_the_canonical_text_of_a_question_is_embedded(tmp_path):
+    asked = []
+
+    def embed(texts):
+        asked.extend(texts)
+        return trigram_vectors(texts)
+
+    for name, text in (("one", "Ferries sail at TEN."), ("two", "The MUSEUM opens at nine.")):
+        index = clew.Index.from_documents([text], embedder=embed, canonical=str.casefold)
+        index.save(tmp_path / name)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    with ShardedIndex.open(folders, embedder=embed, canonical=str.casefold) as opened:
+        opened.ask("When do FERRIES sail?")
+    assert asked[-1] == "when do ferries sail?"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Ragged, Rows, freeze
+from clew.graph.columns import EMPTY, Ragged, Rows, freeze
 from clew.graph.graph import Graph
 
 NAME_KEYS = ("path", "file_path", "source")  # metadata by which files and frameworks name a source
@@ -57,7 +57,13 @@ class SourcesPart:
         outermost = above
         for _ in range(len(graph).bit_length()):  # each time twice as far up
             outermost = outermost[outermost]
-        names = [_source_name(graph, row, int(outermost[row])) for row in content.tolist()]
+        ends, metadata = outermost[content].tolist(), graph.metadata
+        names = [  # most rows of many graphs have no metadata, and get the id at once
+            graph.ids[end]
+            if metadata[row] is EMPTY and metadata[end] is EMPTY
+            else _source_name(graph, row, end)
+            for row, end in zip(content.tolist(), ends, strict=True)
+        ]
         for rows in (outermost, documents):
             if len(set(names)) < 2:
                 names = [graph.ids[row] for row in rows[content].tolist()]

@@ -22,6 +22,7 @@ from clew.algorithms.postings import Postings
 from clew.embedding.embedder import Embedder
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of
 from clew.relevance import MAX_SAMPLE, PassageSamplePart
+from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import PulledNodes
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
@@ -99,6 +100,18 @@ class CorpusFigures:
     canonical: Callable[[str], str] | None
     entities: Rows = field(default_factory=lambda: freeze([], np.int32))
     entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @cached_property
+    def no_nodes(self) -> Graph:
+        """A graph of no nodes, whose questions have the canonical text that they have in all."""
+        return Graph.of([], count=self.count, canonical=self.canonical)
+
+    @cached_property
+    def passage_vectors(self) -> PassageVectors | None:
+        """The vectors of all passages, where the sample is of all of them; None where it is not."""
+        if len(self.sampled) < len(self.passages):
+            return None
+        return PassageVectors(self.sampled, self.sample)
 
     def stems_of(self, question: str) -> list[str]:
         """Return every stem that a word of the question may have, in the languages of the index."""

@@ -12,12 +12,25 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from typing import Generic, Protocol, TypeVar
 
 MAX_BYTES = 256 * 2**20
 """Bytes of rows that one `RemoteIndex` keeps: of vectors with 768 numbers, some 50,000 passages."""
 
 OVERHEAD = 700  # bytes that Python takes for a row beside what it holds
 LEFT = 0.9  # of the bytes, after the oldest have been forgotten
+
+
+class Measured(Protocol):
+    """What is kept of a node, whatever it is."""
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        ...
+
+
+Row = TypeVar("Row", bound=Measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,7 @@ class KeptRow:
         return OVERHEAD + len(self.numbers) + len(self.neighbours) + len(self.vector) + texts
 
 
-class RowsOfVersion:
+class RowsOfVersion(Generic[Row]):
     """The rows that are kept of one version of one index; threads share them.
 
     Args:
@@ -73,17 +86,17 @@ class RowsOfVersion:
         version: int,
         kinds: Sequence[str],
         max_bytes: int,
-        rows: Mapping[int, KeptRow] | None = None,
+        rows: Mapping[int, Row] | None = None,
     ) -> None:
         self.index, self.version, self.kinds = index, version, tuple(kinds)
         self._max_bytes = max_bytes
-        self._rows: dict[int, KeptRow] = dict(rows or {})
+        self._rows: dict[int, Row] = dict(rows or {})
         self._last_use: dict[int, int] = dict.fromkeys(self._rows, 0)
         self._bytes = sum(row.size for row in self._rows.values())
         self._turn = 0
         self._lock = threading.Lock()
 
-    def get(self, numbers: Sequence[int]) -> dict[int, KeptRow]:
+    def get(self, numbers: Sequence[int]) -> dict[int, Row]:
         """Return the rows of these nodes that are kept."""
         rows = self._rows
         found = {number: row for number in numbers if (row := rows.get(number)) is not None}
@@ -92,7 +105,7 @@ class RowsOfVersion:
             self._last_use.update(zip(found, repeat(self._turn)))
         return found
 
-    def put(self, rows: Mapping[int, KeptRow]) -> None:
+    def put(self, rows: Mapping[int, Row]) -> None:
         """Keep rows; those that were used longest ago go where there are too many bytes."""
         with self._lock:
             self._turn += 1
@@ -121,7 +134,9 @@ class RowsOfVersion:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def after(self, version: int, kinds: Sequence[str], changed: Iterable[int]) -> RowsOfVersion:
+    def after(
+        self, version: int, kinds: Sequence[str], changed: Iterable[int]
+    ) -> RowsOfVersion[Row]:
         """Return the rows of a later version, of which some nodes have changed.
 
         Args:
@@ -145,9 +160,9 @@ class KeptRows:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self.newest: RowsOfVersion | None = None
+        self.newest: RowsOfVersion[KeptRow] | None = None
 
-    def of(self, index: int, version: int) -> RowsOfVersion | None:
+    def of(self, index: int, version: int) -> RowsOfVersion[KeptRow] | None:
         """Return the rows of exactly this version of exactly this index; None where none are."""
         newest = self.newest
         is_it = newest is not None and (newest.index, newest.version) == (index, version)
@@ -155,7 +170,7 @@ class KeptRows:
 
     def begin(
         self, index: int, version: int, kinds: Sequence[str], changed: Iterable[int] | None
-    ) -> RowsOfVersion:
+    ) -> RowsOfVersion[KeptRow]:
         """Return the rows of a version that was not asked before.
 
         An older one than the newest has rows of its own, which are not kept.

@@ -147,17 +147,7 @@ class PackedRowsPart:
             _linked_words(graph),
             _strengths(graph),
         ]
-        counts = np.stack([lengths for lengths, _ in sections], axis=1)
-        widths = np.array(list(SECTIONS.values()))
-        sizes = counts * widths
-        starts = offsets_of(HEAD_SIZE + sizes.sum(axis=1))
-        numbers = np.empty(int(starts[-1]), "<i4")
-        head = np.concatenate([self._head(graph), counts], axis=1)
-        numbers[starts[:-1, None] + np.arange(HEAD_SIZE)] = head
-        begins = starts[:-1] + HEAD_SIZE
-        for size, (_, values) in zip(sizes.T, sections, strict=True):
-            numbers[expand_ranges(begins, size)] = values.ravel()
-            begins = begins + size
+        starts, numbers = pack_rows(self._head(graph), sections)
         return PackedRows(graph, numbers, starts, self._neighbours(graph), facts)
 
     def _head(self, graph: Graph) -> NDArray[np.int64]:
@@ -193,12 +183,12 @@ class PackedRowsPart:
             _numbers_of(self.facts, edges.facts),
             edges.read_from.lengths,
         )
-        yield of_nodes.lengths, _stacked(columns)
+        yield of_nodes.lengths, stacked(columns)
         yield _sources(self.nodes, of_nodes, edges.read_from)
 
     def _facts(self, graph: Graph, of_nodes: Ragged) -> Iterator[tuple[NDArray[np.int64], Ints]]:
         facts, some = graph.facts, of_nodes.values
-        codes = _codes_of_relations(facts.relations.names)
+        codes = codes_of_relations(facts.relations.names)
         sources = facts.read_from.take(some)
         columns = (
             self.facts[some],
@@ -207,7 +197,7 @@ class PackedRowsPart:
             sources.lengths,
             *codes[facts.relations.codes[some]].T,
         )
-        yield of_nodes.lengths, _stacked(columns)
+        yield of_nodes.lengths, stacked(columns)
         yield _sources(self.nodes, of_nodes, sources)
 
     def _neighbours(self, graph: Graph) -> tuple[Slices, Slices]:
@@ -219,7 +209,7 @@ class PackedRowsPart:
         other = _numbers_of(self.nodes, np.concatenate([edges.heads, edges.tails]))
         weights = np.tile(np.ascontiguousarray(edges.weights, "<f4"), 2)
         directed = np.concatenate([codes, -codes])
-        columns = _stacked((other, weights.view("<i4"), directed))
+        columns = stacked((other, weights.view("<i4"), directed))
         by_group = np.lexsort((other, -weights, directed, own))
         is_first = np.ones(len(by_group), np.bool_)
         for key in (own[by_group], directed[by_group]):
@@ -237,7 +227,30 @@ class PackedRowsPart:
         return found[0], found[1]
 
 
-def _stacked(columns: Iterable[NDArray[Any]]) -> Ints:
+def pack_rows(
+    head: NDArray[np.int64], sections: Sequence[tuple[NDArray[np.int64], Ints]]
+) -> Slices:
+    """Return where the row of each node begins, and all rows one after the other.
+
+    Args:
+        head: int64 [n, numbers], the numbers of `HEAD`.
+        sections: Those of `SECTIONS`: how many entries each node has, and all entries, int32
+            [entries, width].
+    """
+    counts = np.stack([lengths for lengths, _ in sections], axis=1)
+    sizes = counts * np.array(list(SECTIONS.values()))
+    starts = offsets_of(HEAD_SIZE + sizes.sum(axis=1))
+    numbers = np.empty(int(starts[-1]), "<i4")
+    numbers[starts[:-1, None] + np.arange(HEAD_SIZE)] = np.concatenate([head, counts], axis=1)
+    begins = starts[:-1] + HEAD_SIZE
+    for size, (_, values) in zip(sizes.T, sections, strict=True):
+        numbers[expand_ranges(begins, size)] = values.ravel()
+        begins = begins + size
+    return starts, numbers
+
+
+def stacked(columns: Iterable[NDArray[Any]]) -> Ints:
+    """Return columns of numbers side by side, as they stand in a row."""
     return np.stack([np.asarray(column).astype("<i4") for column in columns], axis=1)
 
 
@@ -268,10 +281,10 @@ def _strengths(graph: Graph) -> tuple[NDArray[np.int64], Ints]:
     rows, codes = np.nonzero(sums)
     values = np.ascontiguousarray(sums[rows, codes], "<f4").view("<i4")
     some = kinds[codes] if len(kinds) else np.zeros(0, np.int32)
-    return np.bincount(rows, minlength=n), _stacked((some, values))
+    return np.bincount(rows, minlength=n), stacked((some, values))
 
 
-def _codes_of_relations(names: Sequence[str]) -> Ints:
+def codes_of_relations(names: Sequence[str]) -> Ints:
     """Return two numbers for each relation, which no other relation has."""
     digests = (blake2b(_bytes(name), digest_size=8).digest() for name in names)
     return np.frombuffer(b"".join(digests), "<i4").reshape(-1, 2)

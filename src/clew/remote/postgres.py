@@ -16,6 +16,7 @@ from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.kept_rows import KeptRow, KeptRows, RowsOfVersion
 from clew.remote.neighbours import follow, in_order
 from clew.remote.packed_rows import STRONGEST, UnpackedRows, code_of_kind
+from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import (
     Capabilities,
     Expansion,
@@ -32,8 +33,12 @@ SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 APPROXIMATE = 200  # rows up to which the nearest may be found by an approximate index
 SEARCHED = {"clew_node": 200, "clew_fact": 80}  # candidates of the approximate index, at least
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
-CHANGES = (
-    "SELECT version, numbers FROM clew_change WHERE index = %s AND version > %s ORDER BY version"
+VERSION = (  # and the versions since another one, with the nodes that each has changed
+    "SELECT i.version, i.kinds, "
+    "ARRAY(SELECT c.version FROM clew_change c WHERE c.index = i.id AND c.version > %s "
+    "ORDER BY c.version), "
+    "ARRAY(SELECT c.numbers FROM clew_change c WHERE c.index = i.id AND c.version > %s "
+    "ORDER BY c.version) FROM clew_index i WHERE i.id = %s"
 )
 POSTINGS = "SELECT stem, passages, counts FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
 FETCH = (
@@ -55,7 +60,7 @@ class _Question:
         fact_vectors: Those of the facts that are near.
     """
 
-    kept: RowsOfVersion | None = None
+    kept: RowsOfVersion[KeptRow] | None = None
     rows: dict[int, KeptRow] = field(default_factory=dict)
     absent: set[int] = field(default_factory=set)
     fact_vectors: dict[int, bytes] = field(default_factory=dict)
@@ -73,6 +78,8 @@ class PostgresStore:
         count: The tokenizer of the index.
         canonical: As in `clew.graph.Graph`.
         kept: Rows that were read by earlier questions; None to keep none.
+        passage_vectors: Those of all passages of the version that is asked, where they are known
+            here; None where the database finds the nearest.
     """
 
     session: Session
@@ -81,6 +88,7 @@ class PostgresStore:
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None = None
     kept: KeptRows | None = None
+    passage_vectors: PassageVectors | None = None
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -117,29 +125,35 @@ class PostgresStore:
         newest = None if self.kept is None else self.kept.newest
         since = newest.version if newest is not None and newest.index == self.index else None
         asked = [
-            ("version", self._version()),
-            ("changes", BoundStatement(CHANGES, (self.index, since))),
+            ("version", self._version(since)),
             ("postings", BoundStatement(POSTINGS, (self.index, list(stems)))),
         ]
         if where is not None:
             asked.append(("allowed", self._allowed_passages(where)))
-        if vector is not None and vector.any():
-            asked += self._nearest_passages(vector, passages, where)
+        is_near = vector is not None and vector.any()
+        if vector is not None and is_near:
+            if self.passage_vectors is None:
+                asked += self._nearest_passages(vector, passages, where)
             asked += self._nearest_facts(vector, facts, where)
         found = dict[str, Table]()
         for (name, _), rows in zip(asked, await self._run(*(one for _, one in asked)), strict=True):
             found.setdefault(name, []).extend(rows)
-        version, kinds = self._read_version(found["version"])
-        self._begin(version, kinds, found["changes"], since)
+        version, kinds, changes = self._read_version(found["version"])
+        self._begin(version, kinds, changes, since)
+        allowed = None if where is None else read_numbers(found["allowed"][0][0])
+        near = _near_passages(found.get("passages", []))
+        if vector is not None and is_near and self.passage_vectors is not None:
+            numbers, cosines = self.passage_vectors.nearest(vector, passages, allowed)
+            near = Near(numbers, freeze([], np.int32), cosines)
         return FoundSeeds(
             version,
-            _near_passages(found.get("passages", [])),
+            near,
             self._near_facts(found.get("facts", [])),
             {
                 stem: (np.frombuffer(numbers, "<i4"), np.frombuffer(counts, "<f4").astype(float))
                 for stem, numbers, counts in found["postings"]
             },
-            None if where is None else read_numbers(found["allowed"][0][0]),
+            allowed,
         )
 
     def _allowed_passages(self, where: Wanted) -> BoundStatement:
@@ -159,11 +173,11 @@ class PostgresStore:
         distance = f"((n.vector::{width}) <#> %s::{width})"
         # A filter and the approximate index do not go together: nothing may be missed.
         exact = "" if where is None and k <= APPROXIMATE else " + 0"
-        nearest = BoundStatement(
-            f"SELECT n.number, {distance} FROM clew_node n WHERE n.index = %s "
-            f"AND n.vector IS NOT NULL AND n.kind = 'passage' AND {allowed} "
-            f"ORDER BY {distance}{exact} LIMIT %s",
-            (vector, self.index, *values, vector, k),
+        nearest = BoundStatement(  # each distance is computed once, since it is named
+            f"SELECT number, distance FROM (SELECT n.number, {distance} AS distance "
+            "FROM clew_node n WHERE n.index = %s AND n.vector IS NOT NULL AND n.kind = 'passage' "
+            f"AND {allowed}) AS measured ORDER BY distance{exact} LIMIT %s",
+            (vector, self.index, *values, k),
         )
         return [("", _candidates(max(k, SEARCHED["clew_node"]))), ("passages", nearest)]
 
@@ -200,7 +214,13 @@ class PostgresStore:
             found += [("", _candidates(searched)), ("facts", search)]
         return found
 
-    def _begin(self, version: int, kinds: Sequence[str], changes: Table, since: int | None) -> None:
+    def _begin(
+        self,
+        version: int,
+        kinds: Sequence[str],
+        changes: Sequence[tuple[int, bytes]],
+        since: int | None,
+    ) -> None:
         """Note which version the question sees, and take the rows that are kept of it."""
         question = self._question
         if self.kept is None:
@@ -208,7 +228,7 @@ class PostgresStore:
             return
         found = self.kept.of(self.index, version)
         if found is None:
-            known = [row[0] for row in changes] == list(range((since or 0) + 1, version + 1))
+            known = [one for one, _ in changes] == list(range((since or 0) + 1, version + 1))
             changed = None
             if since is not None and since < version and known:
                 some = [np.frombuffer(numbers, "<i4") for _, numbers in changes]
@@ -283,14 +303,19 @@ class PostgresStore:
             none = np.zeros(0, np.int64)
             empty = Graph.of([], vectors=np.zeros((0, self.dimension)), count=self.count)
             return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
-        above = UnpackedRows([row.numbers for row in rows.values()]).lists("above").values
-        rows |= await self._rows(np.unique(above).tolist(), where)
-        chosen = freeze(sorted(rows), np.int32)
+        own = sorted(rows)
+        some = [rows[number] for number in own]
+        unpacked = UnpackedRows([row.numbers for row in some])
+        above = set(unpacked.lists("above").values.tolist()).difference(rows)
+        if above:
+            rows |= await self._rows(sorted(above), where)
+            own = sorted(rows)
+            some = [rows[number] for number in own]
+            unpacked = UnpackedRows([row.numbers for row in some])
+        chosen = freeze(own, np.int32)
         kept = self._question.kept
         kinds = () if kept is None else kept.kinds
-        some = [rows[number] for number in chosen.tolist()]
         read = ReadRows(chosen, some, kinds, self.dimension, self.count, self.canonical)
-        unpacked = UnpackedRows([row.numbers for row in some])
         allowed: Rows | None = None
         vectors: Mapping[int, bytes] = self._question.fact_vectors
         wanted = fact_vectors is None or not vectors.keys() >= set(fact_vectors.tolist())
@@ -348,17 +373,19 @@ class PostgresStore:
         question = self._question
         if where != question.where:  # what another filter has allowed says nothing
             question.rows, question.absent, question.where = {}, set(), where
-        unknown = set(numbers).difference(question.rows, question.absent)
+        rows, absent = question.rows, question.absent
+        unknown = [number for number in numbers if number not in rows and number not in absent]
         if unknown:
-            await self._read(sorted(unknown), where)
-        rows = question.rows
+            await self._read(unknown, where)
         return {number: row for number in numbers if (row := rows.get(number)) is not None}
 
     async def _read(self, numbers: Sequence[int], where: Wanted | None) -> None:
         """Read rows that are not kept, and let the database allow those that are."""
         question = self._question
         kept = {} if question.kept is None else question.kept.get(numbers)
-        missing = [number for number in numbers if number not in kept]
+        missing = []
+        if len(kept) < len(numbers):
+            missing = sorted(number for number in numbers if number not in kept)
         statements = []
         if question.kept is None:
             statements.append(self._version())
@@ -370,7 +397,7 @@ class PostgresStore:
             statements.append(self._allowed_of(freeze(list(kept), np.int32), where))
         found = await self._run(*statements) if statements else []
         if question.kept is None:
-            self._begin(*self._read_version(found.pop(0)), [], None)
+            self._begin(*self._read_version(found.pop(0)), None)
         if kept and where is not None:
             kept = {number: kept[number] for number in read_numbers(found.pop()[0][0]).tolist()}
         read = self._kept_rows(found[0]) if missing else {}
@@ -378,7 +405,8 @@ class PostgresStore:
             question.kept.put(read)
         question.rows.update(kept)
         question.rows.update(read)
-        question.absent.update(set(numbers).difference(kept, read))
+        if len(kept) + len(read) < len(numbers):
+            question.absent.update(set(numbers).difference(kept, read))
 
     def _kept_rows(self, rows: Table) -> dict[int, KeptRow]:
         has = np.fromiter((row[5] is not None for row in rows), np.bool_, len(rows))
@@ -428,14 +456,15 @@ class PostgresStore:
             (NumberList(numbers), self.index, *values),
         )
 
-    def _version(self) -> BoundStatement:
-        return BoundStatement("SELECT version, kinds FROM clew_index WHERE id = %s", (self.index,))
+    def _version(self, since: int | None = None) -> BoundStatement:
+        return BoundStatement(VERSION, (since, since, self.index))
 
-    def _read_version(self, rows: Table) -> tuple[int, list[str]]:
+    def _read_version(self, rows: Table) -> tuple[int, list[str], list[tuple[int, bytes]]]:
+        """Return the version, the kinds of the index, and what was changed since another one."""
         if not rows:
             raise KeyError("the index is not in the database any more")
-        version, kinds = rows[0]
-        return version, kinds
+        version, kinds, versions, numbers = rows[0]
+        return version, kinds, list(zip(versions, numbers, strict=True))
 
     async def _run(self, *statements: BoundStatement) -> list[Table]:
         left = current().remaining()

@@ -82,6 +82,7 @@ class PostgresDatabase(Connections):
         return PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             self._kept_rows,
+            corpus.passage_vectors,
         )
 
     async def write(

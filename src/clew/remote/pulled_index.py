@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from clew.context import Context
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.graph import Graph
 from clew.index.config import IndexConfig
 from clew.index.question import QueryKeywords, QueryOptions, Where
 from clew.read import Triple
@@ -66,7 +65,8 @@ class PulledIndex(ABC):
     @property
     def config(self) -> IndexConfig:
         """What questions are asked with: the tokenizer, the embedder, whose documents they are."""
-        return as_contents(self._known(), Graph.of([])).config
+        known = self._known()
+        return as_contents(known, known.no_nodes).config
 
     @property
     def embedder(self) -> Embedder:

@@ -53,23 +53,24 @@ class ReadRows:
             fact_vectors: Those of some facts; the others have rows of zeros.
         """
         row_of, rows = _Rows(self.numbers), self.rows
-        parsed = {text: parse_metadata(text) for text in {row.metadata for row in rows}}
+        metadata = [row.metadata for row in rows]
+        parsed = {text: parse_metadata(text) for text in set(metadata)}
         facts, fact_numbers = self._facts(unpacked, row_of, allowed_facts, fact_vectors)
         spans = unpacked.column("span_start"), unpacked.column("span_end")
         graph = Graph(
-            ids=tuple(row.id for row in rows),
+            ids=tuple([row.id for row in rows]),
             kinds=self._labels(unpacked.column("kind")),
-            texts=tuple(row.text for row in rows),
+            texts=tuple([row.text for row in rows]),
             vectors=column_of([row.vector for row in rows], self.dimension),
             tokens=freeze(unpacked.column("tokens"), np.int32),
             documents=row_of(unpacked.column("document")),
             parents=row_of(unpacked.column("parent")),
             previous=row_of(unpacked.column("previous")),
             spans=freeze(np.stack(spans, axis=1), np.int32),
-            references=tuple(row.links for row in rows),
+            references=tuple([row.links for row in rows]),
             read_from=_known(unpacked.lists("read_from"), row_of),
             generated=freeze(unpacked.column("generated") != 0, np.bool_),
-            metadata=tuple(parsed[row.metadata] for row in rows),
+            metadata=tuple(map(parsed.__getitem__, metadata)),
             originals=(None,) * len(rows),
             facts=facts,
             edges=self._edges(unpacked, row_of, _Rows(fact_numbers)),

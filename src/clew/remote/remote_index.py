@@ -16,7 +16,6 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.raw_vectors import normalize_vectors
-from clew.graph import Graph
 from clew.index.answer import aembed_in_time, answer, embed_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
@@ -244,7 +243,7 @@ class RemoteIndex(PulledIndex):
             corpus = self._corpus
             if corpus is None:
                 corpus = self._corpus = await self._read_corpus(session)
-            vector, row = await embed(as_contents(corpus, Graph.of([])), question), None
+            vector, row = await embed(as_contents(corpus, corpus.no_nodes), question), None
             if vector is not None:
                 zeros = corpus.embedder.allows_zero_vectors
                 names = ["the question"]

@@ -18,7 +18,6 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.raw_vectors import normalize_vectors
-from clew.graph import Graph
 from clew.index.answer import aembed_in_time, answer, embed_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
@@ -338,7 +337,7 @@ class ShardedIndex(PulledIndex):
         for _ in range(ATTEMPTS):
             shards = self._allowed(await self._shards(sessions, gather), options.where)
             whole = shards.whole
-            vector, row = await embed(as_contents(whole, Graph.of([])), question), None
+            vector, row = await embed(as_contents(whole, whole.no_nodes), question), None
             if vector is not None:
                 zeros = whole.embedder.allows_zero_vectors
                 row = normalize_vectors([vector], ["the question"], whole.dimension, zeros=zeros)[0]

@@ -142,7 +142,7 @@ def _write_column(
 ) -> None:
     """Write a column of the rows that are new, and then of those that have another value."""
     change = changes[table]
-    changed = _changed_rows(kind, columns, change, changes.get(kind.table))
+    changed = rows_with_other_values(kind, columns, change, changes.get(kind.table))
     rows = np.concatenate([change.new, changed])
     owners: tuple[str, ...] = ()
     if isinstance(kind, MetadataColumn):
@@ -152,7 +152,7 @@ def _write_column(
         writer.numbers(f"{table}.{name}.changed", changed, np.int32)
 
 
-def _changed_rows(
+def rows_with_other_values(
     kind: ColumnKind, columns: tuple[Any, Any], change: RowChange, referred: RowChange | None
 ) -> NDArray[np.int64]:
     """Return the rows that were kept and have another value than before, ascending."""

@@ -1,7 +1,7 @@
 """Databases behind Bolt, such as Neo4j and Memgraph, as ones that hold indexes.
 
 Each statement is a transaction of its own. A write makes its rows beside those that are asked, and
-one statement turns to them, so that no transaction grows with the index.
+one statement shows them, so that no transaction grows with the index.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ class BoltSession:
         """Return the rows of each statement; each is a round trip."""
         return [self._rows(one, seconds) for one in statements]
 
+    async def pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+
     def _rows(self, one: CypherStatement, seconds: float | None) -> CypherRows:
         query, values, access = _prepared(one, seconds)
         for attempt in range(CONFLICTS):
@@ -74,6 +77,9 @@ class AsyncBoltSession(BoltSession):
                 result = await session.run(query, values)
                 found.append(await result.values())
         return found
+
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class BoltDatabase(CypherDatabase):

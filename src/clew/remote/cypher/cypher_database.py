@@ -16,20 +16,39 @@ from clew.graph import Graph, Rows, Vectors, freeze
 from clew.index.contents import IndexContents
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
+from clew.remote.cypher.change import change_of
+from clew.remote.cypher.changing import write_change
 from clew.remote.cypher.cypher_store import CypherStore
 from clew.remote.cypher.dialect import Dialect
-from clew.remote.cypher.generation import PLACES, FoundGeneration, Generation, open_generation
+from clew.remote.cypher.generation import (
+    PLACES,
+    FoundGeneration,
+    Generation,
+    open_generation,
+    open_numbering,
+)
+from clew.remote.cypher.kept_generation import KeptGeneration
 from clew.remote.cypher.lease import LeaseKeeper
 from clew.remote.cypher.statement import CypherSession, CypherStatement
 from clew.remote.cypher.texts import bytes_of_text, keepable, stored_text, vectors_of_texts
+from clew.remote.cypher.version import (
+    PAUSE,
+    is_changing,
+    settled_version,
+    version_statement,
+)
 from clew.remote.cypher.writing import write_generation
 from clew.remote.database import FoundIndex, IndexChangedError, missing_index
+from clew.remote.files import NUMBERING
 from clew.remote.session import DatabaseUnavailableError
 
-SCHEMA = 1
+SCHEMA = 2
 """The version of the nodes and relationships that this version of clew reads and writes."""
 
-KEPT = 4  # generations of which this process remembers where their nodes are
+REMOVE = "MATCH (n) WHERE any(label IN labels(n) WHERE label STARTS WITH 'Clew') DETACH DELETE n"
+"""What removes all that any version up to this one has in a database."""
+
+KEPT = 4  # versions of generations of which this process remembers what nodes they have
 
 
 class CypherDatabase(ABC):
@@ -37,9 +56,10 @@ class CypherDatabase(ABC):
 
     What is promised: a reader sees one version of an index, whole, since what it has read is thrown
     away and read again where the version has changed until it was done. A write is seen at once, in
-    one statement, or not at all; it makes the whole index again, beside the one that is asked.
-    Writers take turns by a lease, which is renewed while they work. One that is silent for too
-    long loses its turn, and what it wrote is cleared away by the next.
+    one statement, or not at all. What is new is written beside what is asked, where nobody sees it:
+    the rows that a change adds, or, where much has changed, the whole index again. Writers take
+    turns by a lease, which is renewed while they work. One that is silent for too long loses its
+    turn, and what it wrote is cleared away by the next.
 
     Args:
         address: That of an index in it.
@@ -54,7 +74,8 @@ class CypherDatabase(ABC):
                 f"alone; what came has "
                 f"{parameters!r}"
             )
-        self._generations: dict[int, Generation] = {}
+        self._generations: dict[tuple[int, int], Generation] = {}
+        self._newest: KeptGeneration | None = None
 
     @abstractmethod
     def dialect_of(self, session: Any) -> Dialect:  # noqa: ANN401 - its own kind of session
@@ -134,9 +155,10 @@ class CypherDatabase(ABC):
         found = rows[0][0]
         if found != SCHEMA:
             is_newer = isinstance(found, int) and found > SCHEMA
+            advice = f"have it removed ({REMOVE}), and save its indexes anew"
             raise ValueError(
                 f"what clew has in the database has version {found}, and this clew reads and "
-                f"writes version {SCHEMA}: {'upgrade clew' if is_newer else 'save the index anew'}"
+                f"writes version {SCHEMA}: {'upgrade clew' if is_newer else advice}"
             )
         return True
 
@@ -153,7 +175,7 @@ class CypherDatabase(ABC):
         key = key_of(address)
         text = (
             "MERGE (i:ClewIndex {key: $key}) ON CREATE SET i.tenant = $tenant, i.name = $name, "
-            "i.number = 0, i.version = 0, i.nodes = 0, i.dimension = 0"
+            "i.number = 0, i.version = 0, i.nodes = 0, i.dimension = 0, i.changing = 0"
         )
         names = {"tenant": keepable(address.tenant), "name": keepable(address.name)}
         await session.run(
@@ -171,7 +193,7 @@ class CypherDatabase(ABC):
     ) -> FoundGeneration:
         found = await self._find(session, address)
         if to_write:
-            keeper = LeaseKeeper(self.dialect_of(session), found.key)
+            keeper = LeaseKeeper(self.dialect_of(session), found.key, self.is_unavailable)
             session.lease = await keeper.take(self.session())
             return await self._find(session, address)  # as the writer before has left it
         if not found.number:  # it is being written for the first time
@@ -180,36 +202,44 @@ class CypherDatabase(ABC):
 
     async def _find(self, session: CypherSession, address: Address) -> FoundGeneration:
         key = key_of(address)
-        text = "MATCH (i:ClewIndex {key: $key}) RETURN i.number, i.version, i.nodes, i.dimension"
-        [rows] = await session.run(CypherStatement(text, {"key": key}))
+        text = (
+            "MATCH (i:ClewIndex {key: $key}) RETURN i.number, i.version, i.nodes, i.dimension, "
+            f"{is_changing(self.dialect_of(session))}"
+        )
+        statement = CypherStatement(text, {"key": key})
+        [rows] = await session.run(statement)
+        while rows and rows[0][-1]:
+            await session.pause(PAUSE)
+            [rows] = await session.run(statement)
         if not rows:
             raise KeyError(missing_index(address))
-        number, version, nodes, dimension = rows[0]
+        number, version, nodes, dimension, _ = rows[0]
         return FoundGeneration(number, version, nodes, dimension, key)
 
     async def check_current(self, session: CypherSession, found: FoundIndex) -> None:
-        text = "MATCH (i:ClewIndex {number: $index}) RETURN i.version"
-        [rows] = await session.run(CypherStatement(text, {"index": found.number}))
-        if rows != [[found.version]]:
+        statement = version_statement(found.number, self.dialect_of(session))
+        [rows] = await session.run(statement)
+        if await settled_version(session, statement, rows) != found.version:
             raise IndexChangedError(f"version {found.version} is not the newest any more")
 
     async def file_paths(self, session: CypherSession, found: FoundIndex) -> list[str]:
         text = "MATCH (f:ClewFile {index: $index}) WHERE f.block = 0 RETURN f.path"
         [rows] = await session.run(CypherStatement(text, {"index": found.number}))
-        return [stored_text(path) for (path,) in rows]
+        return [stored_text(path) for (path,) in rows if path != PLACES]
 
     async def read_file(self, session: CypherSession, found: FoundIndex, path: str) -> bytes:
         values = {"index": found.number, "path": keepable(path)}
         text = "MATCH (f:ClewFile {index: $index}) WHERE f.path = $path "
         [blocks] = await session.run(
-            CypherStatement(text + "RETURN f.block, f.blocks ORDER BY f.block", values)
+            CypherStatement(text + "RETURN f.block, f.blocks, f.written ORDER BY f.block", values)
         )
-        if [block for block, _ in blocks] != list(range(blocks[0][1] if blocks else 1)):
+        if [block for block, *_ in blocks] != list(range(blocks[0][1] if blocks else 1)):
             raise IndexChangedError(f"the file {path} is being cleared away")
         parts = []
-        for block, _ in blocks:  # one by one: a large file is not in memory twice
+        for block, _, written in blocks:  # one by one: a large file is not in memory twice
             one = CypherStatement(
-                text + "AND f.block = $block RETURN f.data", {**values, "block": block}
+                text + "AND f.block = $block AND f.written = $written RETURN f.data",
+                {**values, "block": block, "written": written},
             )
             [rows] = await session.run(one)
             if not rows:
@@ -245,7 +275,19 @@ class CypherDatabase(ABC):
             corpus.dimension,
             corpus.count,
             corpus.canonical,
+            corpus.passage_vectors,
+            self._kept_of(corpus.number, corpus.version),
         )
+
+    def _kept_of(self, number: int, version: int) -> KeptGeneration:
+        """Return what is kept of a version; an older one than the newest has its own, for once."""
+        newest = self._newest
+        if newest is not None and (newest.index, newest.version) == (number, version):
+            return newest
+        kept = KeptGeneration(number, version)
+        if newest is None or newest.index != number or newest.version < version:
+            self._newest = kept
+        return kept
 
     async def write(
         self,
@@ -255,16 +297,26 @@ class CypherDatabase(ABC):
         before: Graph | None,
         root: Path,
     ) -> None:
-        await write_generation(session, self.dialect_of(session), found, index, root)
+        dialect = self.dialect_of(session)
+        if before is not None:
+            live = await self._generation(session, found)
+            old = open_numbering(await self.read_file(session, found, NUMBERING))
+            change = change_of(before, old, index.graph)
+            if change is not None and await write_change(
+                session, dialect, found, index, change, live, root
+            ):
+                return
+        await write_generation(session, dialect, found, index, root)
 
     async def _generation(self, session: CypherSession, found: FoundIndex) -> Generation:
-        known = self._generations.get(found.number)
+        key = found.number, found.version
+        known = self._generations.get(key)
         if known is None:
-            data = await self.read_file(session, found, PLACES)
-            known = open_generation(found.number, data)
+            known = open_generation(found.number, await self.read_file(session, found, PLACES))
+            await self.check_current(session, found)
             while len(self._generations) >= KEPT:
                 self._generations.pop(next(iter(self._generations)), None)
-            self._generations[found.number] = known
+            self._generations[key] = known
         return known
 
 

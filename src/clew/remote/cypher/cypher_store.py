@@ -10,32 +10,40 @@ from typing import Any
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Ragged, Rows, Vectors, freeze, offsets_of
+from clew.graph import Graph, Ragged, Rows, Vectors, freeze, offsets_of
 from clew.remote.cypher.dialect import Dialect
 from clew.remote.cypher.generation import Generation, key_of_node, label_of
+from clew.remote.cypher.kept_generation import KeptGeneration, KeptNeighbours
 from clew.remote.cypher.nearest import FactEnds, GenerationVectors, near_facts, near_rows
-from clew.remote.cypher.pulled import (
+from clew.remote.cypher.rows_of_columns import (
     EDGE,
     FACT,
-    NEAR_FACT,
     NODE,
-    empty_nodes,
-    graph_of_columns,
-    weights_of_bits,
+    kept_neighbours_of,
+    kept_rows_of,
+    read_neighbours,
 )
 from clew.remote.cypher.statement import CypherRows, CypherSession, CypherStatement, PlainNumbers
 from clew.remote.cypher.texts import bytes_of_text, text_of_bytes, vectors_of_texts
+from clew.remote.cypher.version import settled_version, version_statement
 from clew.remote.cypher.wanted_values import wanted_values
 from clew.remote.database import IndexChangedError
 from clew.remote.filters import CONTENT_KINDS
+from clew.remote.kept_rows import KeptRow
+from clew.remote.packed_rows import UnpackedRows
+from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
+from clew.remote.pulled_rows import ReadRows
 
 BLOCK = 2000  # vectors that are read at once, where they are kept here
+EQUALLY_FAR = 100  # facts among which that with the lowest number is the farthest, as far as others
 FACT_ENDS = {
     **{name: ("number", f"n.{name}") for name in ("number", "subject", "object")},
     "read_from": ("numbers", "n.read_from"),
 }
+NEAR_FACT = {**FACT_ENDS, "data": ("text", "n.data")}
 NUMBER = {"number": ("number", "n.number")}
+VECTOR = {**NUMBER, "data": ("text", "n.data")}
 SOURCES = {**NUMBER, "kind": ("text", "n.kind"), "read_from": ("numbers", "n.read_from")}
 FOLLOWED = {
     "start": ("number", "t.number"),
@@ -43,6 +51,23 @@ FOLLOWED = {
     "bits": ("number", "bits"),
 }
 EITHER_WAY = ("(t)-[r]->(n)", "(t)<-[r]-(n)")
+
+
+@dataclass(eq=False)
+class _Question:
+    """What one question has read so far.
+
+    Attributes:
+        version: The version of the index that its seeds are of; None before they are known.
+        is_checked: Whether the index had that version after everything that was read.
+        matching: The nodes that a filter allows, by the filter.
+        fact_vectors: Those of the facts that are near.
+    """
+
+    version: int | None = None
+    is_checked: bool = True
+    matching: dict[str, Rows] = field(default_factory=dict)
+    fact_vectors: dict[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +85,9 @@ class CypherStore:
         dimension: The width of vectors.
         count: The tokenizer of the index.
         canonical: As in `clew.graph.Graph`.
+        passage_vectors: Those of all passages of the version that is asked, where they are known
+            here; None where they are not.
+        kept: What earlier questions to the same version have read.
     """
 
     session: CypherSession
@@ -68,8 +96,9 @@ class CypherStore:
     dimension: int
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None = None
-    _matching: dict[str, Rows] = field(default_factory=dict, init=False)
-    _versions: list[int] = field(default_factory=list, init=False)
+    passage_vectors: PassageVectors | None = None
+    kept: KeptGeneration = field(default_factory=lambda: KeptGeneration(0, 0))
+    _question: _Question = field(default_factory=_Question, init=False, repr=False)
 
     @property
     def capabilities(self) -> Capabilities:
@@ -87,10 +116,9 @@ class CypherStore:
         Raises:
             KeyError: There is no such index any more.
         """
-        [rows] = await self._run(self._version())
-        if not rows:
+        version = await self._settled(await self._run(self._version()))
+        if version is None:
             raise KeyError("the index is not in the database any more, or was written anew")
-        version: int = rows[0][0]
         return version
 
     async def seeds(
@@ -109,40 +137,29 @@ class CypherStore:
         matching = None if where is None else await self._matching_numbers(where)
         keys = [f"{self.generation.number}:{text_of_bytes(stem)}" for stem in stems]
         statements = [
-            self._version(),
             self._statement(
                 "UNWIND $keys AS key MATCH (p:ClewPosting {key: key}) WHERE p.index = $index "
                 "RETURN p.stem, p.passages, p.counts",
                 keys=keys,
             ),
         ]
-        is_searched = vector is not None and self.dialect.searches_vectors
-        if vector is not None and is_searched:
-            statements += self._near_passages(vector, passages, where)
-            if where is None:
-                statements += self._near_facts(vector, facts)
         if where is not None:
             statements.append(self._allowed_passages(where))
-        version, postings, *found = await self._run(*statements)
+        searched = self._searched(vector, passages, facts, where)
+        # The version at last: where it is that of the corpus, all that came before it is, too.
+        postings, *found, rows = await self._run(*statements, *searched, self._version())
+        version, question = await self._settled([rows]), self._question
+        question.version, question.is_checked = (-1 if version is None else version), True
         allowed = None
         if where is not None:
-            allowed = np.sort(self.dialect.read(NUMBER, found.pop())["number"])
+            allowed = np.sort(self.dialect.read(NUMBER, found.pop(0))["number"])
         near = (_near([], []), _near([], []))
-        if vector is not None and is_searched:
-            near_passages = [self.dialect.read(NUMBER, rows)["number"] for rows in found[:2]]
-            if matching is None:
-                ends = [self._fact_ends(rows) for rows in found[2:]]
-            else:
-                ends = [
-                    await self._allowed_facts(vector, facts, matching),
-                    await self._allowed_facts(-vector, 1, matching),
-                ]
-            near = (_near(*near_passages), near_facts(*ends))
+        if vector is not None and self.dialect.searches_vectors:
+            near = await self._near_there(vector, passages, facts, found, allowed, matching)
         elif vector is not None:
             near = await self._near_here(vector, passages, facts, allowed, matching)
-        self._versions[:] = [rows[0] for rows in version] or [-1]
         return FoundSeeds(
-            self._versions[0],
+            question.version,
             *near,
             {
                 bytes_of_text(stem): (
@@ -153,6 +170,48 @@ class CypherStore:
             },
             None if allowed is None else freeze(allowed, np.int32),
         )
+
+    def _searched(
+        self, vector: Vectors | None, passages: int, facts: int, where: Wanted | None
+    ) -> list[CypherStatement]:
+        """Return what finds the nearest passages and facts, where the database searches them."""
+        if vector is None or not self.dialect.searches_vectors:
+            return []
+        found = []
+        if self.passage_vectors is None:
+            found += self._near_passages(vector, passages, where)
+        if where is None:
+            found += self._near_facts(vector, facts)
+        return found
+
+    async def _near_there(
+        self,
+        vector: Vectors,
+        passages: int,
+        facts: int,
+        found: Sequence[CypherRows],
+        allowed: Rows | None,
+        matching: Rows | None,
+    ) -> tuple[Near, Near]:
+        """Return the nearest passages and facts that the database has found."""
+        if self.passage_vectors is None:
+            near_passages = [self.dialect.read(NUMBER, rows)["number"] for rows in found[:2]]
+            found = found[2:]
+        else:
+            ways = ((vector, passages), (-vector, 1))
+            near_passages = [self.passage_vectors.nearest(*way, allowed)[0] for way in ways]
+        if matching is not None:
+            ends = [
+                await self._allowed_facts(vector, facts, matching),
+                await self._allowed_facts(-vector, 1, matching),
+            ]
+        elif self.generation.is_approximate[1]:
+            ends = [self._fact_ends(NEAR_FACT, rows) for rows in found]
+        else:  # of one search, the farthest as the last
+            every = self._fact_ends(NEAR_FACT, found[0])
+            rows = np.arange(len(every.numbers))
+            ends = [every.taken(freeze(some, np.int32)) for some in (rows[:-1], rows[-1:])]
+        return _near(*near_passages), near_facts(*ends)
 
     def _near_passages(
         self, vector: Vectors, k: int, where: Wanted | None
@@ -165,10 +224,24 @@ class CypherStore:
         ]
 
     def _near_facts(self, vector: Vectors, k: int) -> list[CypherStatement]:
-        return [
-            self._nearest("Fact", sign * vector, limit, None, {}, FACT_ENDS)
-            for sign, limit in ((1, k), (-1, 1))
-        ]
+        if self.generation.is_approximate[1]:
+            return [
+                self._nearest("Fact", sign * vector, limit, None, {}, NEAR_FACT)
+                for sign, limit in ((1, k), (-1, 1))
+            ]
+        # All are measured, once: the nearest, and the farthest as the last.
+        text = (
+            "WITH vecf32($vector) AS wanted MATCH (n:ClewFact {index: $index}) "
+            "WHERE n.vector IS NOT NULL "
+            "WITH n, vec.cosineDistance(n.vector, wanted) AS distance ORDER BY distance, n.number "
+            "WITH collect(n) AS every, collect(distance) AS distances "
+            "WITH every, [place IN range(CASE WHEN size(every) > $n THEN size(every) - $n ELSE 0 "
+            "END, size(every) - 1) WHERE distances[place] = distances[size(every) - 1]] AS far "
+            "UNWIND every[0..$k] + [place IN far[0..1] | every[place]] AS n "
+            f"{self.dialect.returned(NEAR_FACT)}"
+        )
+        values = PlainNumbers(vector.astype(np.float64).tolist())
+        return [self._statement(text, vector=values, k=k, n=EQUALLY_FAR)]
 
     def _nearest(
         self,
@@ -214,14 +287,22 @@ class CypherStore:
         while True:
             one = self._nearest("Fact", vector, limit, "", {}, FACT_ENDS)
             [rows] = await self._run(one)
-            ends = self._fact_ends(rows)
+            ends = self._fact_ends(FACT_ENDS, rows)
             best = np.flatnonzero(_has_any(ends.read_from, matching))[:k]
             if len(best) == k or len(ends.numbers) < limit:
                 return ends.taken(freeze(best, np.int32))
             limit *= 4
 
-    def _fact_ends(self, rows: CypherRows) -> FactEnds:
-        return _ends_of(self.dialect.read(FACT_ENDS, rows))
+    def _fact_ends(self, columns: Mapping[str, tuple[str, str]], rows: CypherRows) -> FactEnds:
+        """Return the facts that were found, and keep the vectors that came with them."""
+        read = self.dialect.read(columns, rows)
+        self._keep_vectors(read["number"], read.get("data", ()))
+        return _ends_of(read)
+
+    def _keep_vectors(self, numbers: Rows, texts: Sequence[str]) -> None:
+        vectors = vectors_of_texts(texts, self.dimension).astype("<f4")
+        known = zip(numbers.tolist(), vectors, strict=False)  # none where none came
+        self._question.fact_vectors.update((number, one.tobytes()) for number, one in known)
 
     async def _near_here(
         self,
@@ -233,12 +314,17 @@ class CypherStore:
     ) -> tuple[Near, Near]:
         """Return the nearest passages and facts of the vectors that are kept here."""
         if not self.generation.kept:
-            self.generation.kept.append(await self._read_vectors())
+            vectors = await self._read_vectors()
+            await self._run_checked()
+            self.generation.kept.append(vectors)
         kept = self.generation.kept[0]
         of_passages = None if allowed is None else np.isin(kept.passages, allowed)
         of_facts = None if matching is None else _has_any(kept.facts.read_from, matching)
         near = near_rows(kept.passage_vectors, vector, passages, of_passages)
         ends = near_rows(kept.fact_vectors, vector, facts, of_facts)
+        for row in np.concatenate(ends).tolist():
+            known = kept.fact_vectors[row].astype("<f4").tobytes()
+            self._question.fact_vectors[int(kept.facts.numbers[row])] = known
         return (
             _near(*(kept.passages[rows] for rows in near)),
             near_facts(*(kept.facts.taken(rows) for rows in ends)),
@@ -248,10 +334,8 @@ class CypherStore:
         passages = await self._read_blocks(
             "ClewNode", NUMBER, self.generation.nodes.tolist(), " AND n.kind = 'passage'"
         )
-        facts = await self._read_blocks(
-            "ClewFact", FACT_ENDS, range(1, self.generation.n_facts + 1), ""
-        )
-        if len(facts["number"]) != self.generation.n_facts:
+        facts = await self._read_blocks("ClewFact", FACT_ENDS, self.generation.facts.tolist(), "")
+        if len(facts["number"]) != len(self.generation.facts):
             raise IndexChangedError("the facts of the index are being cleared away")
         ends = _ends_of({**facts, "read_from": _stacked(facts["read_from"])})
         return GenerationVectors(
@@ -297,30 +381,48 @@ class CypherStore:
             return Expansion(freeze([], np.int32), freeze([], np.float64), 0)
         if where is not None:
             numbers = await self._allowed(numbers, where)
-        statements = [
-            self._statement(
-                # Conditions stand behind WITH, or a planner begins at the other end, at all nodes.
-                f"{self._sought('t')} CALL {{ WITH t MATCH {pattern} WITH n, r "
-                "WHERE n.index = $index AND r.kind IS NOT NULL AND NOT r.kind IN $without "
-                "RETURN n.number AS number, r.bits AS bits "
-                f"ORDER BY r.weight DESC, n.number LIMIT $k }} {self.dialect.returned(FOLLOWED)}",
-                places=self.generation.places(numbers),
-                without=list(without),
-                k=per_node,
-            )
-            for pattern in EITHER_WAY
-        ]
-        halves = [self.dialect.read(FOLLOWED, rows) for rows in await self._run(*statements)]
-        starts, heads, bits = (np.concatenate([half[name] for half in halves]) for name in FOLLOWED)
+        near = await self._neighbours(numbers, per_node, without)
+        some = [near[number] for number in numbers.tolist() if number in near]
+        entries = read_neighbours([*(one.heads for one in some), *(one.tails for one in some)])
+        heads, weights = entries[:, 0], np.ascontiguousarray(entries[:, 1]).view("<f4")
         found, places = np.unique(heads, return_inverse=True)
-        weights = np.bincount(
-            places, weights_of_bits(bits).astype(np.float64), minlength=len(found)
-        )
+        weights = np.bincount(places, weights.astype(np.float64), minlength=len(found))
         if where is not None:
             kept = np.isin(found, await self._allowed(freeze(found, np.int32), where))
             found, weights = found[kept], weights[kept]
-        cut = int((np.unique(starts, return_counts=True)[1] >= per_node).sum())
+        cut = sum(one.count >= per_node for one in some)
         return Expansion(freeze(found, np.int32), freeze(weights, np.float64), cut)
+
+    async def _neighbours(
+        self, numbers: Rows, per_node: int, without: Sequence[str]
+    ) -> dict[int, KeptNeighbours]:
+        """Return the strongest neighbours of nodes; those that are not kept are read."""
+        rows = self.kept.neighbours(per_node, without)
+        known = rows.get(numbers.tolist())
+        missing = freeze([one for one in numbers.tolist() if one not in known], np.int32)
+        if not len(missing):
+            return known
+        found = await self._run_checked(
+            *(
+                self._statement(
+                    # Conditions stand behind WITH, or a planner begins at the other end, at all
+                    # nodes.
+                    f"{self._sought('t')} CALL {{ WITH t MATCH {pattern} WITH n, r "
+                    "WHERE n.index = $index AND r.kind IS NOT NULL AND NOT r.kind IN $without "
+                    "RETURN n.number AS number, r.bits AS bits "
+                    "ORDER BY r.weight DESC, n.number LIMIT $k } "
+                    f"{self.dialect.returned(FOLLOWED)}",
+                    places=self.generation.places(missing),
+                    without=list(without),
+                    k=per_node,
+                )
+                for pattern in EITHER_WAY
+            )
+        )
+        heads, tails = (self.dialect.read(FOLLOWED, one) for one in found)
+        read = kept_neighbours_of(missing, heads, tails)
+        rows.put(read)
+        return known | read
 
     async def nodes(
         self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
@@ -331,85 +433,96 @@ class CypherStore:
             IndexChangedError: The index was written since its seeds were found.
             ValueError: Nodes are not where the index says, though it was not written.
         """
-        if not len(numbers):
-            return empty_nodes(self.dimension, self.count, self.canonical)
-        above = {"above": ("numbers", "n.above")}
-        [rows] = await self._run(
-            self._statement(
-                f"{self._sought('n')} {self.dialect.returned(above)}",
-                places=self.generation.places(numbers),
+        some = numbers[np.isin(numbers, self.generation.nodes)]
+        rows = await self._allowed_rows(some, where)
+        unpacked = UnpackedRows([rows[number].numbers for number in sorted(rows)])
+        above = np.setdiff1d(unpacked.lists("above").values, list(rows)) if rows else some[:0]
+        if len(above):
+            rows |= await self._allowed_rows(
+                freeze(above[np.isin(above, self.generation.nodes)], np.int32), where
             )
-        )
-        chosen = np.union1d(numbers, self.dialect.read(above, rows)["above"].values)
-        chosen = chosen[np.isin(chosen, self.generation.nodes)]
+            unpacked = UnpackedRows([rows[number].numbers for number in sorted(rows)])
+        if not rows:
+            return self._no_nodes()
+        own = [rows[number] for number in sorted(rows)]
+        chosen = freeze(sorted(rows), np.int32)
+        read = ReadRows(chosen, own, self.kept.kinds, self.dimension, self.count, self.canonical)
+        allowed = None
         if where is not None:
-            chosen = await self._allowed(freeze(chosen, np.int32), where)
-        if not len(chosen):
-            return empty_nodes(self.dimension, self.count, self.canonical)
-        facts, values = await self._facts_among(chosen, where)
-        of_fact = FACT
-        if fact_vectors is not None:
-            of_fact, values = NEAR_FACT, {**values, **_hashed("vectors", fact_vectors)}
-        among = {"places": self.generation.places(chosen), **_hashed("chosen", chosen)}
-        node, fact, edge, version = await self._run(
+            allowed = _facts_of(unpacked, await self._matching_numbers(where))
+        await self._read_fact_vectors(read.facts_between(unpacked), fact_vectors)
+        if not self._question.is_checked:
+            await self._run_checked()
+        return read.graph(unpacked, allowed, self._question.fact_vectors)
+
+    def _no_nodes(self) -> PulledNodes:
+        none = np.zeros(0, np.int64)
+        empty = Graph.of(
+            [],
+            vectors=np.zeros((0, self.dimension)),
+            count=self.count,
+            canonical=self.canonical,
+        )
+        return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
+
+    async def _allowed_rows(self, numbers: Rows, where: Wanted | None) -> dict[int, KeptRow]:
+        """Return the rows of those of some nodes that may be read; those not kept are read."""
+        if where is not None and len(numbers):
+            numbers = await self._allowed(numbers, where)
+        known = self.kept.rows.get(numbers.tolist())
+        missing = freeze([one for one in numbers.tolist() if one not in known], np.int32)
+        return known | await self._read_rows(missing) if len(missing) else known
+
+    async def _read_rows(self, numbers: Rows) -> dict[int, KeptRow]:
+        """Read nodes with the facts and the edges from them, and keep them.
+
+        Facts belong to their subjects and edges to their tails, so that whoever has both ends has
+        them.
+        """
+        places = self.generation.places(numbers)
+        node, fact, edge = await self._run_checked(
+            self._statement(f"{self._sought('n')} {self.dialect.returned(NODE)}", places=places),
             self._statement(
-                f"{self._sought('n')} {self.dialect.returned(NODE)}", places=among["places"]
+                f"{self._sought('n')} MATCH (n)<-[:SUBJECT]-(f) WITH f WHERE f.index = $index "
+                f"{self.dialect.returned(FACT)}",
+                places=places,
             ),
-            self._statement(f"{facts} {self.dialect.returned(of_fact)}", **among, **values),
             self._statement(
-                # Relationships are read where they stay alone: FalkorDB finds ends sooner.
-                f"{self._sought('n')} MATCH (n)-->(m) WITH DISTINCT n, m "
-                "WHERE m.number IN $chosen[m.number % $n_chosen] AND m.index = $index "
-                "MATCH (n)-[r]->(m) WITH n, r, m WHERE r.kind IS NOT NULL "
+                f"{self._sought('n')} MATCH (n)-[r]->(m) WITH n, r, m "
+                "WHERE m.index = $index AND r.kind IS NOT NULL "
                 f"{self.dialect.returned(EDGE)}",
-                **among,
+                places=places,
             ),
-            self._version(),
         )
-        self._check(version, node, chosen)
-        return graph_of_columns(
-            self.dialect.read(NODE, node),
-            self.dialect.read(of_fact, fact),
-            self.dialect.read(EDGE, edge),
-            self.dimension,
-            self.count,
-            self.canonical,
-        )
-
-    async def _facts_among(
-        self, chosen: Rows, where: Wanted | None
-    ) -> tuple[str, dict[str, object]]:
-        """Return the part of a statement that finds the facts among nodes, and its values."""
-        text = (
-            f"{self._sought('n')} MATCH (n)<-[:SUBJECT]-(f) WITH f WHERE f.index = $index "
-            "AND f.object IN $chosen[f.object % $n_chosen]"
-        )
-        if where is None:
-            return text, {}
-        columns = {"number": ("number", "f.number"), "read_from": ("numbers", "f.read_from")}
-        [rows] = await self._run(
-            self._statement(
-                f"{text} {self.dialect.returned(columns)}",
-                places=self.generation.places(chosen),
-                **_hashed("chosen", chosen),
-            )
-        )
-        read = self.dialect.read(columns, rows)
-        is_allowed = _has_any(read["read_from"], await self._matching_numbers(where))
-        return (
-            f"{text} AND f.number IN $allowed[f.number % $n_allowed]",
-            _hashed("allowed", read["number"][is_allowed]),
-        )
-
-    def _check(self, version: CypherRows, node: CypherRows, chosen: Rows) -> None:
-        found = version[0][0] if version else -1
-        if found == -1 or (self._versions and found != self._versions[0]):
-            raise IndexChangedError("the index was written while it was read")
-        if node[0][0] != len(chosen):
+        if node[0][0] != len(numbers):
             raise ValueError(
-                f"of {len(chosen)} nodes of the index {node[0][0]} are where it says: the database "
-                "has been restored in another way than by its own backup; save the index anew"
+                f"of {len(numbers)} nodes of the index {node[0][0]} are where it says: the "
+                "database has been restored in another way than by its own backup; save the index "
+                "anew"
             )
+        nodes, edges = self.dialect.read(NODE, node), self.dialect.read(EDGE, edge)
+        self.kept.add_kinds({*nodes["kind"], *edges["kind"]})
+        read = kept_rows_of(nodes, self.dialect.read(FACT, fact), edges, self.dimension)
+        self.kept.rows.put(read)
+        return read
+
+    async def _read_fact_vectors(self, between: Rows, wanted: Rows | None) -> None:
+        """Read the vectors of those of some facts that are wanted and not known yet."""
+        known = self._question.fact_vectors
+        some = between if wanted is None else np.intersect1d(between, wanted)
+        missing = [number for number in some.tolist() if number not in known]
+        if not missing:
+            return
+        keys = [key_of_node(self.generation.number, number) for number in missing]
+        [rows] = await self._run_checked(
+            self._statement(
+                "UNWIND $keys AS key MATCH (n:ClewFact {key: key}) WHERE n.index = $index "
+                f"{self.dialect.returned(VECTOR)}",
+                keys=keys,
+            )
+        )
+        read = self.dialect.read(VECTOR, rows)
+        self._keep_vectors(read["number"], read["data"])
 
     async def _allowed(self, numbers: Rows, where: Wanted) -> Rows:
         """Return the nodes, of some, that a filter allows; none of their texts is read."""
@@ -430,7 +543,8 @@ class CypherStore:
         """Return the nodes, of any kind, whose own metadata a filter allows."""
         condition, values = _condition(where)
         key = repr(values)
-        if key not in self._matching:
+        matching = self._question.matching
+        if key not in matching:
             [rows] = await self._run(
                 self._statement(
                     f"MATCH (n:ClewNode {{index: $index}}) WHERE TRUE{condition} "
@@ -438,8 +552,8 @@ class CypherStore:
                     **values,
                 )
             )
-            self._matching[key] = freeze(self.dialect.read(NUMBER, rows)["number"], np.int32)
-        return self._matching[key]
+            matching[key] = freeze(self.dialect.read(NUMBER, rows)["number"], np.int32)
+        return matching[key]
 
     def _allowed_passages(self, where: Wanted) -> CypherStatement:
         condition, values = _condition(where)
@@ -453,7 +567,11 @@ class CypherStore:
         return f"UNWIND $places AS place {self.dialect.seek.format(name, 'place')}"
 
     def _version(self) -> CypherStatement:
-        return self._statement("MATCH (i:ClewIndex {number: $index}) RETURN i.version")
+        return version_statement(self.generation.number, self.dialect)
+
+    async def _settled(self, rows: list[CypherRows]) -> int | None:
+        """Return the version that the statement of it returned, once nothing is being changed."""
+        return await settled_version(self.session, self._version(), rows[0])
 
     def _statement(self, text: str, **values: object) -> CypherStatement:
         return CypherStatement(text, {"index": self.generation.number, **values})
@@ -462,7 +580,21 @@ class CypherStore:
         left = current().remaining()
         if left <= 0:
             raise DeadlineError("the deadline of the question passed before the database answered")
+        self._question.is_checked = False
         return await self.session.run(*statements, seconds=None if math.isinf(left) else left)
+
+    async def _run_checked(self, *statements: CypherStatement) -> list[CypherRows]:
+        """Return the rows of statements, all of which saw the version of the seeds.
+
+        Raises:
+            IndexChangedError: The index was written since its seeds were found.
+        """
+        *found, rows = await self._run(*statements, self._version())
+        now, wanted = await self._settled([rows]), self._question.version
+        if now is None or wanted not in (None, now):
+            raise IndexChangedError("the index was written while it was read")
+        self._question.is_checked = True
+        return found
 
 
 def _condition(where: Wanted | None) -> tuple[str, dict[str, object]]:
@@ -473,13 +605,11 @@ def _condition(where: Wanted | None) -> tuple[str, dict[str, object]]:
     return text, dict(zip(names, wanted, strict=True))
 
 
-def _hashed(name: str, numbers: Rows | None) -> dict[str, object]:
-    """Return numbers by their remainders: a database looks at a list from end to end."""
-    some = [] if numbers is None else np.asarray(numbers).tolist()
-    lists = [list[int]() for _ in range(max(1, len(some)))]
-    for one in some:
-        lists[one % len(lists)].append(one)
-    return {name: PlainNumbers(lists), f"n_{name}": len(lists)}
+def _facts_of(unpacked: UnpackedRows, nodes: Rows) -> Rows:
+    """Return the facts in some rows that were read from one of these nodes."""
+    entries = unpacked.section("facts")[1]
+    sources = Ragged(offsets_of(entries[:, 3]), unpacked.lists("fact_sources").values)
+    return freeze(entries[_has_any(sources, nodes), 0], np.int32)
 
 
 def _has_any(lists: Any, numbers: Rows) -> np.ndarray[Any, np.dtype[np.bool_]]:  # noqa: ANN401

@@ -78,20 +78,19 @@ class Dialect:
 
     Attributes:
         forms: How columns are asked for, and read.
-        seek: How node `{0}` is found at the place `{1}`.
-        place: What the place of node `n` is in the database, as an expression; "" where it is made
-            of the numbers of the generation and the node (`key`).
+        seek: How node `{0}` is found by the key `{1}`.
         clock: The milliseconds since 1970, as an expression.
         set_up: What makes the indexes of the database, once.
         searches_vectors: Whether it finds the nearest vectors.
+        shows_at_once: Whether whoever reads finds all that a statement has written, or nothing.
     """
 
     forms: Mapping[str, Form]
     seek: str
-    place: str
     clock: str
     set_up: tuple[str, ...]
     searches_vectors: bool
+    shows_at_once: bool
 
     def returned(self, columns: Mapping[str, tuple[str, str]], counted: str = "*") -> str:
         """Return the end of a statement that returns columns in one row.
@@ -124,7 +123,7 @@ INDEXED = (
 )
 """Labels and properties by which nodes are looked up."""
 
-BY_KEY = (("ClewNode", "key"), ("ClewFact", "key"))  # where places are made of numbers
+BY_KEY = (("ClewNode", "key"), ("ClewFact", "key"))
 
 LOOKED_UP = (*INDEXED, *BY_KEY, *UNIQUE)
 
@@ -133,18 +132,17 @@ FALKORDB = Dialect(
     # By its own id a node is found sooner, but after a kill and a start, with deletions before,
     # other nodes came by these ids than were written. By keys the test of that passes.
     seek="MATCH ({0}:ClewNode {{key: {1}}}) WHERE {0}.index = $index",
-    place="",
     clock="timestamp()",
     # A statement that writes is alone there, so that nothing has to be declared unique.
     set_up=tuple(f"CREATE INDEX FOR (n:{label}) ON (n.{name})" for label, name in LOOKED_UP),
     searches_vectors=True,
+    shows_at_once=True,
 )
 
 NEO4J = Dialect(
     forms=LISTED,
     # With a sum, or ArcadeDB's planner takes all nodes of the generation, and looks among them.
     seek="MATCH ({0}:ClewNode {{key: {1}}}) WHERE {0}.index + 0 = $index",
-    place="",
     clock="timestamp()",
     set_up=(
         *(
@@ -158,16 +156,17 @@ NEO4J = Dialect(
         ),
     ),
     searches_vectors=False,
+    shows_at_once=False,
 )
 
 MEMGRAPH = Dialect(
     forms=LISTED,
     seek=NEO4J.seek,
-    place="",
     clock="timestamp() / 1000",
     set_up=(
         *(f"CREATE CONSTRAINT ON (n:{label}) ASSERT n.{name} IS UNIQUE" for label, name in UNIQUE),
         *(f"CREATE INDEX ON :{label}({name})" for label, name in LOOKED_UP),
     ),
     searches_vectors=False,
+    shows_at_once=True,  # it isolates snapshots
 )

@@ -1,7 +1,7 @@
 """FalkorDB as a database that holds indexes: connections and statements.
 
 A statement is all or nothing there, and sees one moment; there are no transactions of several. So
-a write makes its rows beside those that are asked, and one statement turns to them. What a killed
+a write makes its rows beside those that are asked, and one statement shows them. What a killed
 server has kept is the matter of its own configuration: without `appendonly yes` it may have lost
 the last versions, but has each of them whole.
 """
@@ -9,6 +9,7 @@ the last versions, but has each of them whole.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,11 +18,13 @@ from urllib.parse import unquote, urlsplit
 from clew.remote.address import Address
 from clew.remote.cypher.cypher_database import CypherDatabase
 from clew.remote.cypher.dialect import FALKORDB
-from clew.remote.cypher.statement import CypherRows, CypherStatement, HeldLease
+from clew.remote.cypher.statement import CypherRows, CypherStatement, HeldLease, PlainNumbers
+from clew.remote.database import IndexChangedError
 from clew.remote.session import TIMEOUT
 
 PORT, GRAPH = 6379, "clew"
 NO_GRAPH = "empty key"  # in what the server says where there is no graph of the name
+NO_VECTORS = "db.idx.vector.queryNodes"  # where a generation has been cleared away
 TIMED_OUT = "Query timed out"
 PLAIN = frozenset({1, 2, 3, 4, 5})  # types of values that come as what they are: no lists, no nodes
 
@@ -50,6 +53,9 @@ class FalkorSession:
             replies = pipeline.execute(raise_on_error=False)
         return [_rows(reply) for reply in replies]
 
+    async def pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+
 
 class AsyncFalkorSession(FalkorSession):
     """A session over a client that waits in an event loop."""
@@ -64,6 +70,9 @@ class AsyncFalkorSession(FalkorSession):
                 pipeline.execute_command(*_command(self.graph, one, seconds))
             replies = await pipeline.execute(raise_on_error=False)
         return [_rows(reply) for reply in replies]
+
+    async def pause(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
 
 class FalkorDatabase(CypherDatabase):
@@ -92,6 +101,9 @@ class FalkorDatabase(CypherDatabase):
             "username": unquote(parts.username) if parts.username else None,
             "password": unquote(parts.password) if parts.password else None,
             "socket_connect_timeout": TIMEOUT,
+            # The server knows how long a statement may take; one that writes may take long.
+            "socket_timeout": None,
+            "socket_keepalive": True,
             "decode_responses": True,
             "protocol": 2,
         }
@@ -142,20 +154,26 @@ class FalkorDatabase(CypherDatabase):
 
 
 def _command(graph: str, one: CypherStatement, seconds: float | None) -> list[Any]:
-    from falkordb.helpers import stringify_param_value
-
-    header = " ".join(
-        f"{name}={stringify_param_value(value)}" for name, value in one.values.items()
-    )
+    header = " ".join(f"{name}={_written(value)}" for name, value in one.values.items())
     text = f"CYPHER {header} {one.text}" if header else one.text
     command = ["GRAPH.QUERY" if one.writes else "GRAPH.RO_QUERY", graph, text, "--compact"]
     return command if seconds is None else [*command, "timeout", max(1, round(1000 * seconds))]
+
+
+def _written(value: object) -> str:
+    """Return a value as it stands in the head of a statement."""
+    from falkordb.helpers import stringify_param_value
+
+    # Of plain numbers the client writes what Python does, but looks at each.
+    return repr(value) if isinstance(value, PlainNumbers) else str(stringify_param_value(value))
 
 
 def _rows(reply: Any) -> CypherRows:  # noqa: ANN401
     if isinstance(reply, Exception):
         if NO_GRAPH in str(reply):
             return []
+        if NO_VECTORS in str(reply):
+            raise IndexChangedError("what finds the nearest vectors is being cleared away")
         raise reply
     if len(reply) == 1:  # figures of what was written, and no rows
         return []

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import Rows, freeze
+from clew.graph import Rows, expand_ranges, freeze
 from clew.remote.cypher.nearest import GenerationVectors
-from clew.remote.cypher.statement import PlainNumbers
 from clew.remote.database import FoundIndex
+from clew.remote.rows import NUMBERED, RowNumbers
+from clew.store.graph_tables import EDGES, FACTS, NODES
 from clew.store.packing import pack, unpack
+from clew.store.row_changes import runs_of
 
 PLACES = "places"
 """The file of a generation that says where its nodes are, beside those of the saved index."""
@@ -31,13 +33,12 @@ class FoundGeneration(FoundIndex):
 
 @dataclass(frozen=True, eq=False)
 class Generation:
-    """One writing of an index.
+    """One version of one writing of a whole index.
 
     Attributes:
-        number: Its number.
+        number: The number of the writing.
         nodes: int32 [n], the numbers of its nodes, ascending.
-        ids: int64 [n], the place of each; none where places are made of the numbers.
-        n_facts: How many facts it has; their numbers are 1 to that.
+        facts: int32 [f], those of its facts, ascending.
         slot: The number in the names of what finds its nearest vectors approximately.
         is_approximate: Whether passages, and whether facts, are found so.
         kept: Its vectors, once they were read; empty before, and where the database searches them.
@@ -45,22 +46,31 @@ class Generation:
 
     number: int
     nodes: Rows
-    ids: NDArray[np.int64]
-    n_facts: int
+    facts: Rows
     slot: int
     is_approximate: tuple[bool, bool]
     kept: list[GenerationVectors] = field(default_factory=list)
 
-    def places(self, numbers: ArrayLike) -> list[Any]:
-        """Return the places of nodes; a number that no node has has none."""
+    def places(self, numbers: ArrayLike) -> list[str]:
+        """Return the keys by which nodes are found; a number that no node has has none."""
         some = np.asarray(numbers, np.int64)
         if not len(self.nodes):
             return []
         at = np.minimum(np.searchsorted(self.nodes, some), len(self.nodes) - 1)
-        is_there = self.nodes[at] == some
-        if not len(self.ids):
-            return [key_of_node(self.number, one) for one in some[is_there].tolist()]
-        return PlainNumbers(self.ids[at[is_there]].tolist())
+        return keys_of(self.number, some[self.nodes[at] == some].tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class RowNumbering:
+    """The numbers of the rows of a generation, which its writers know.
+
+    Attributes:
+        numbers: Those of every row, in the order of the graph.
+        next_numbers: By table, the lowest number that no row has had.
+    """
+
+    numbers: RowNumbers
+    next_numbers: dict[str, int]
 
 
 def key_of_node(generation: int, number: int) -> str:
@@ -68,24 +78,57 @@ def key_of_node(generation: int, number: int) -> str:
     return f"{generation}:{number}"
 
 
+def keys_of(generation: int, numbers: Iterable[int]) -> list[str]:
+    """Return the keys of nodes, or of facts."""
+    return [key_of_node(generation, number) for number in numbers]
+
+
 def pack_generation(one: Generation) -> NDArray[np.uint8]:
     """Return the file that `open_generation` opens."""
-    settings = np.array([one.n_facts, one.slot, *one.is_approximate], np.int64)
-    return pack({"nodes": np.asarray(one.nodes), "ids": one.ids, "settings": settings})
+    settings = np.array([one.slot, *one.is_approximate], np.int64)
+    runs = {NODES: _runs(one.nodes), FACTS: _runs(one.facts)}
+    return pack({**runs, "settings": settings})
 
 
 def open_generation(number: int, data: bytes) -> Generation:
     """Return the generation of a number whose file was read."""
     arrays = unpack(np.frombuffer(data, np.uint8))
-    n_facts, slot, passages, facts = arrays["settings"].tolist()
+    slot, passages, facts = arrays["settings"].tolist()
     return Generation(
         number,
-        freeze(arrays["nodes"], np.int32),
-        freeze(arrays["ids"], np.int64),
-        n_facts,
+        _rows(arrays[NODES]),
+        _rows(arrays[FACTS]),
         slot,
         (bool(passages), bool(facts)),
     )
+
+
+def pack_numbering(one: RowNumbering) -> NDArray[np.uint8]:
+    """Return the file that `open_numbering` opens."""
+    runs = {table: _runs(one.numbers.of(table)) for table in NUMBERED}
+    next_numbers = np.array([one.next_numbers[table] for table in NUMBERED], np.int64)
+    return pack({**runs, "next": next_numbers})
+
+
+def open_numbering(data: bytes) -> RowNumbering:
+    """Return the numbering whose file was read."""
+    arrays = unpack(np.frombuffer(data, np.uint8))
+    numbers = RowNumbers(*(_rows(arrays[table]) for table in (NODES, FACTS, EDGES)))
+    return RowNumbering(numbers, dict(zip(NUMBERED, arrays["next"].tolist(), strict=True)))
+
+
+def _runs(numbers: Rows) -> NDArray[np.int32]:
+    """Return numbers as runs of consecutive ones, of which a small change leaves most as they are.
+
+    The first number of each run, and how many it has: int32 [runs, 2].
+    """
+    bounds = runs_of(np.asarray(numbers, np.int64))
+    runs = np.stack([numbers[bounds[:-1]], np.diff(bounds)], axis=1)
+    return runs.astype(np.int32, copy=False)
+
+
+def _rows(runs: NDArray[np.int32]) -> Rows:
+    return freeze(expand_ranges(runs[:, 0], runs[:, 1]), np.int32)
 
 
 def label_of(slot: int, what: str) -> str:

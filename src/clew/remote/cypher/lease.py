@@ -5,18 +5,25 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from clew.remote.cypher.dialect import Dialect
 from clew.remote.cypher.statement import CypherSession, CypherStatement
-from clew.remote.session import DatabaseUnavailableError, finish
+from clew.remote.session import finish
 
 SECONDS = 60.0
 """How long a writer may be silent before another takes its turn."""
 
 RENEWALS = 6  # in these seconds
 PATIENCE = (0.02, 0.5)  # seconds between two requests for a lease, at first and at most
+
+
+HELD = (
+    # What is set first is locked, so that no other writer has been between the two.
+    "MATCH (l:ClewLock {key: $key}) SET l.asked = l.asked + 1 WITH l WHERE l.holder = $holder"
+)
+"""The beginning of a statement that does nothing but where the lease is held."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +33,12 @@ class LeaseKeeper:
     Attributes:
         dialect: That of the database.
         key: The key of the index.
+        is_unavailable: Whether an error says that the database cannot be reached.
     """
 
     dialect: Dialect
     key: str
+    is_unavailable: Callable[[Exception], bool]
 
     async def take(self, session: CypherSession) -> Lease:
         """Return a lease, once there is none of another writer.
@@ -75,23 +84,26 @@ class Lease:
             f"SET l.until = {self._keeper.dialect.clock} + $milliseconds"
         )
         while not self._ended.wait(SECONDS / RENEWALS):
-            with suppress(DatabaseUnavailableError):  # the writer itself finds that out
-                self._set(text, {"milliseconds": round(1000 * SECONDS)})
+            self._set(text, {"milliseconds": round(1000 * SECONDS)})
 
     def end(self) -> None:
         """Let the next writer have its turn."""
         self._ended.set()
         self._thread.join()
-        with suppress(DatabaseUnavailableError):  # it ends by itself
-            self._set(
-                "MATCH (l:ClewLock {key: $key}) WHERE l.holder = $holder "
-                "SET l.holder = '', l.until = 0",
-                {},
-            )
+        self._set(
+            "MATCH (l:ClewLock {key: $key}) WHERE l.holder = $holder "
+            "SET l.holder = '', l.until = 0",
+            {},
+        )
 
     def _set(self, text: str, values: dict[str, object]) -> None:
+        """Change the lease; where the database is gone, it ends by itself."""
         values = {"key": self.key, "holder": self.holder, **values}
-        finish(self._session.run(CypherStatement(text, values, writes=True)))
+        try:
+            finish(self._session.run(CypherStatement(text, values, writes=True)))
+        except Exception as error:
+            if not self._keeper.is_unavailable(error):
+                raise
 
 
 def lost_lease(key: str) -> BlockingIOError:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clew.graph import AnyVectors, Graph, Ragged, Rows, take_vectors
 from clew.remote.packed_rows import metadata_text
-from clew.remote.rows import RowNumbers, every_row
+from clew.remote.rows import RowNumbers
 from clew.seed._shared import MentionCountsPart
 from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import LanguagesPart
@@ -19,15 +19,17 @@ from clew.store.graph_tables import EDGES, FACTS, NODES
 BLOCK = 512  # vectors that are made at once
 
 
-def rows_of(table: str, graph: Graph, numbers: RowNumbers) -> Iterator[tuple[object, ...]]:
-    """Yield all rows of a table; those of nodes and facts end with the vector, or None.
+def rows_of(
+    table: str, graph: Graph, numbers: RowNumbers, rows: NDArray[np.int64]
+) -> Iterator[tuple[object, ...]]:
+    """Yield rows of a table; those of nodes and facts end with the vector, or None.
 
     Args:
         table: Nodes, facts or edges, by the name that the store has for them.
         graph: The graph.
         numbers: Those of its rows.
+        rows: Which rows.
     """
-    rows = every_row(table, graph)
     if table == EDGES:
         yield from _edge_rows(graph, numbers, rows)
         return
@@ -69,7 +71,7 @@ def _node_rows(
         _lists_of(own, graph.read_from, rows),
         graph.generated[rows].tolist(),
         (metadata_text(graph, row, texts) for row in some),
-        (own[_above(graph, row)].tolist() for row in some),
+        (own[nodes_above(graph, row)].tolist() for row in some),
         graph.part(MentionCountsPart())[rows].tolist(),
         graph.part(SectionSizesPart())[rows].tolist(),
         graph.part(LanguagesPart()).of_rows[rows].tolist(),
@@ -77,7 +79,7 @@ def _node_rows(
     return zip(*columns, strict=True)
 
 
-def _above(graph: Graph, row: int) -> list[int]:
+def nodes_above(graph: Graph, row: int) -> list[int]:
     """Return what contains a node: its document, and its containers outwards."""
     found, parent = dict.fromkeys([int(graph.documents[row])]), int(graph.parents[row])
     while parent >= 0:

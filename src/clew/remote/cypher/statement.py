@@ -59,3 +59,7 @@ class CypherSession(Protocol):
             seconds: How long each may take; None for no limit.
         """
         ...
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, as the session waits for the database."""
+        ...

@@ -1,0 +1,50 @@
+"""The vectors of all passages of an index, where they are few enough to be known to who asks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Mask, Rows, Vectors, freeze
+
+
+@dataclass(frozen=True, eq=False)
+class PassageVectors:
+    """The vectors of all passages of an index.
+
+    Attributes:
+        numbers: int32 [p], the numbers of the passages, ascending.
+        vectors: float32 [p, d], unit rows, or zeros for none.
+
+    Example:
+        >>> known = PassageVectors(freeze([3, 5, 9], np.int32), np.eye(3, 2, dtype=np.float32))
+        >>> [found.tolist() for found in known.nearest(np.float32([0, 1]), 2)]
+        [[5, 3], [1.0, 0.0]]
+    """
+
+    numbers: Rows
+    vectors: Vectors
+
+    @cached_property
+    def _has_vector(self) -> Mask:
+        found: Mask = np.any(self.vectors, axis=1)
+        return found
+
+    def nearest(self, vector: Vectors, k: int, allowed: Rows | None = None) -> tuple[Rows, Floats]:
+        """Return so many of the nearest passages, the nearest first, and their cosines.
+
+        Args:
+            vector: float32 [d], what they are compared with.
+            k: How many.
+            allowed: int32, the passages that may come; None for all.
+        """
+        may_come = self._has_vector
+        if allowed is not None:
+            may_come = may_come & np.isin(self.numbers, allowed)
+        rows = np.flatnonzero(may_come)
+        cosines = (self.vectors @ vector.astype(np.float32)).astype(np.float64)[rows]
+        best = top_k(cosines, k)
+        return freeze(self.numbers[rows[best]], np.int32), freeze(cosines[best], np.float64)
