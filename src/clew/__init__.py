@@ -5,6 +5,7 @@ for the candidates of another retriever, without an index. A method is made of s
 `clew.seed`, `clew.spread`, `clew.select` and `clew.order`. The named methods are in `clew.recipes`.
 
 Example:
+    >>> from clew import Index
     >>> index = Index.from_documents(["Anna married Ben.", "Ben lives on Corfu."])
     >>> print(index.ask("Who lives on Corfu?", recipe="bm25", budget=8).text)
     - Ben lives on Corfu.

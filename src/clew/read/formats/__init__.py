@@ -1,6 +1,7 @@
 """How a text is written: one module for each format, and one table of all.
 
 Example:
+    >>> from clew.read.formats import FORMATS
     >>> ", ".join(list(FORMATS)[:3])
     'text, markdown, rst'
 """
