@@ -41,9 +41,9 @@ from clew.text.stems import FUNCTION_WORDS
 
 MIN_RELEVANCE = 0.15
 """Where the best passage is below this, nothing answers. A silence where there is an answer costs
-more than a passage beside the point, so that it is said seldom: with the line for source code, of
-1.5 in 100 of the questions with an answer that the coefficients were fitted on, and of 59 in 100 of
-those without."""
+more than a passage beside the point, so that it is rare: with the line for source code, it is
+the answer to 1.5 in 100 of the questions with an answer that the coefficients were fitted on, and
+to 59 in 100 of those without."""
 
 MIN_RELEVANCE_IN_CODE = 0.05
 """The same where most documents are source code, which has few of the words people ask with."""

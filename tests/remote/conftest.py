@@ -19,3 +19,11 @@ def postgres():
     one = started("postgresql")
     yield one
     one.stop()
+
+
+@pytest.fixture(scope="module", params=["falkordb", "bolt"])
+def graph_server(request):
+    """A server of its own for each module: a killed one reads again what all have written."""
+    one = started(request.param)
+    yield one
+    one.stop()

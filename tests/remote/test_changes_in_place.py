@@ -24,13 +24,6 @@ NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
 QUESTION = "Which ferry sails to island 3 with captain 4?"
 
 
-@pytest.fixture(scope="module", params=["falkordb", "bolt"])
-def graph_server(request):
-    one = started(request.param)
-    yield one
-    one.stop()
-
-
 def embed(texts):
     """Vectors that depend on a text alone, so that a change of one document changes no other's."""
     rows = [np.random.default_rng(list(text.encode())).normal(size=64) for text in texts]

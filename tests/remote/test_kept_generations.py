@@ -16,13 +16,6 @@ QUESTIONS = ("When does ferry 7 sail?", "Who commands the ferry to island 3?", "
 RECIPES = ("hipporag", "dense", "bm25", "agrag")
 
 
-@pytest.fixture(scope="module", params=["falkordb", "bolt"])
-def graph_server(request):
-    one = started(request.param)
-    yield one
-    one.stop()
-
-
 @pytest.fixture(scope="module")
 def falkor():
     one = started("falkordb")

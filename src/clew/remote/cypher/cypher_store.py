@@ -198,8 +198,11 @@ class CypherStore:
             near_passages = [self.dialect.read(NUMBER, rows)["number"] for rows in found[:2]]
             found = found[2:]
         else:
-            ways = ((vector, passages), (-vector, 1))
-            near_passages = [self.passage_vectors.nearest(*way, allowed)[0] for way in ways]
+            directions = ((vector, passages), (-vector, 1))
+            near_passages = [
+                self.passage_vectors.nearest(direction, k, allowed)[0]
+                for direction, k in directions
+            ]
         if matching is not None:
             ends = [
                 await self._allowed_facts(vector, facts, matching),
