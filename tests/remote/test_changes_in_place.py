@@ -210,8 +210,9 @@ def test_a_writer_killed_at_any_statement_leaves_the_version_before_or_the_next(
     change = adding(3, island=9)
     after = change(before)
     killer, outcomes = Killer(monkeypatch), []
+    step = 3 if graph_server.extra == "neo4j" else 1  # a server in Java takes its time
     with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0, embedder=embed) as opened:
-        for statement in range(200):
+        for statement in range(0, 200, step):
             was_killed = killer.change_until(statement, address, change)
             with RemoteIndex.open(address, embedder=embed) as whole:
                 version, loaded = whole._corpus.version, whole.load()
@@ -224,7 +225,9 @@ def test_a_writer_killed_at_any_statement_leaves_the_version_before_or_the_next(
             if version == 2:
                 break
     assert was_killed or outcomes.count(1) == len(outcomes) - 1
-    assert outcomes.count(1) > 10, "of a writer's statements most come before the change is seen"
+    assert outcomes.count(1) * step > 10, (
+        "of a writer's statements most come before the change is seen"
+    )
     with RemoteIndex.open(address, embedder=embed) as writer:
         writer.change(deleting(5))
     assert_rows_are_those_of(graph_server, address, after.delete("d5"))
