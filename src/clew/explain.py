@@ -79,12 +79,19 @@ def context_edges(graph: Graph, rows: Rows, subgraph: Subgraph) -> tuple[Context
     edges = subgraph.edges
     if not len(edges) and len(rows):
         edges = _edges_among(graph, rows)
-    found = []
-    for edge in edges.tolist():
-        tail, head = int(graph.edges.tails[edge]), int(graph.edges.heads[edge])
-        hop, cost = _hop_over(graph, edge, tail, head), subgraph.edge_costs.get(edge)
-        found.append(ContextEdge(hop.source, hop.target, hop.kind, hop.weight, hop.text, cost))
-    return tuple(found)
+    columns = graph.edges.take(edges)
+    ids, costs = graph.ids, subgraph.edge_costs
+    return tuple(
+        ContextEdge(
+            *(ids[tail], ids[head], kind, weight),
+            *(_stated(graph, fact, kind, tail, head), costs.get(edge)),
+        )
+        for edge, tail, head, kind, weight, fact in zip(
+            *(edges.tolist(), columns.tails.tolist(), columns.heads.tolist(), columns.kinds),
+            *(columns.weights.tolist(), columns.facts.tolist()),
+            strict=True,
+        )
+    )
 
 
 def _edges_among(graph: Graph, rows: Rows) -> Rows:
@@ -203,15 +210,14 @@ def _hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
         graph.ids[source],
         graph.edges.kinds[edge],
         graph.ids[target],
-        _stated(graph, edge, source, target),
+        _stated(graph, int(graph.edges.facts[edge]), graph.edges.kinds[edge], source, target),
         float(graph.edges.weights[edge]),
         int(graph.edges.tails[edge]) == source,
     )
 
 
-def _stated(graph: Graph, edge: int, source: int, target: int) -> str:
-    """Return the fact that an edge states, or what it is made of and hides by itself."""
-    fact, kind = int(graph.edges.facts[edge]), graph.edges.kinds[edge]
+def _stated(graph: Graph, fact: int, kind: str, source: int, target: int) -> str:
+    """Return the fact that an edge of a kind states, or what it is made of and hides by itself."""
     if fact >= 0:
         return graph.facts.texts[fact]
     if kind not in (SHARED, RELATED):

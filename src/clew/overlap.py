@@ -29,12 +29,14 @@ class DuplicatesPart:
     """
 
     def compute(self, graph: Graph) -> Duplicates:
+        rows = np.flatnonzero(graph.content).tolist()  # no other text need be made
+        texts = [graph.texts[row].strip() for row in rows]
         first_of = dict[str, int]()
         others: defaultdict[str, list[int]] = defaultdict(list)  # of few texts: most have no copy
-        for row in np.flatnonzero(graph.content).tolist():  # no other text need be made
-            text = graph.texts[row].strip()
-            if first_of.setdefault(text, row) != row:
-                others[text].append(row)
+        if len(set(texts)) < len(texts):
+            for row, text in zip(rows, texts, strict=True):
+                if first_of.setdefault(text, row) != row:
+                    others[text].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
         for text in sorted(others, key=first_of.__getitem__):
             for row in (first_of[text], *others[text]):

@@ -322,7 +322,7 @@ def test_a_change_keeps_to_its_own_index_and_to_its_own_tenant(graph_server):
 
 def test_vectors_that_are_searched_approximately_are_those_of_the_version(monkeypatch):
     server = started("falkordb")
-    monkeypatch.setattr(writing, "APPROXIMATE_FROM", 40)
+    monkeypatch.setattr(writing, "APPROXIMATE_FROM", (40, 40))
     try:
         index = harbour(50)
         address = saved(server, index)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,7 @@ def test_what_is_kept_stays_within_its_bytes_and_answers_stay(graph_server):
         wanted = answers(opened)
         everything = opened._database._newest
         corpus = opened._corpus
-        small = KeptGeneration(corpus.number, corpus.version, 60_000)
+        small = KeptGeneration(corpus.number, corpus.version, corpus.dimension, 60_000)
         opened._database._newest = small
         assert answers(opened) == wanted
         assert opened._database._newest is small
@@ -77,11 +79,12 @@ def test_what_is_kept_stays_within_its_bytes_and_answers_stay(graph_server):
     assert 0 < len(small.rows) < len(everything.rows) <= len(index.graph)
 
 
-def test_of_what_another_writer_has_changed_nothing_kept_is_used(graph_server):
+def test_of_what_another_writer_has_changed_nothing_kept_is_used(graph_server, monkeypatch):
     index, address = saved(graph_server, *harbour(90))
     with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0, embedder=embed) as opened:
         assert answers(opened) == answers(index)
         before = opened._database._newest
+        known = set(before.rows.table.numbers)
         with RemoteIndex.open(address, embedder=embed) as writer:
             writer.delete(["d7", "d9"])
             writer.add([clew.Document("new", "Ferry 7 was sold, and never sails.")])
@@ -89,10 +92,18 @@ def test_of_what_another_writer_has_changed_nothing_kept_is_used(graph_server):
         after = opened._database._newest
         assert "d7" not in opened.ask(QUESTIONS[0], recipe="bm25", min_relevance=0).ids
         assert after.version > before.version
-    assert not {id(row) for row in before.rows._rows.values()} & {
-        id(row) for row in after.rows._rows.values()
-    }
-    assert {row.id for row in after.rows._rows.values()} >= {"new", "d8"}
+        table, columns = after.rows.table, before.rows.table.columns
+        assert table.columns is columns, "what did not change is kept"
+        numbers = np.array(sorted(known & set(table.numbers)), np.int32)
+        shared = table.places(numbers) == before.rows.table.places(numbers)
+        assert len(table) > shared.sum() > len(table) / 2
+        assert set(columns.ids(table.places(np.array(table.numbers, np.int32)))) >= {"new", "d8"}
+        monkeypatch.setattr("clew.remote.cypher.changing.KEPT_CHANGES", 1)
+        with RemoteIndex.open(address, embedder=embed) as writer:
+            writer.delete("new")
+            writer.delete("d5")  # and nobody says any more what went before it
+        assert answers(opened) == answers(opened.load())
+        assert opened._database._newest.rows.table.columns is not columns
 
 
 def test_what_is_kept_is_read_only_where_the_filter_of_this_question_allows_it(graph_server):
@@ -130,9 +141,29 @@ def test_one_search_finds_the_nearest_facts_and_the_first_of_the_farthest(falkor
             order = np.lexsort((np.arange(len(cosines)), -cosines))
             farthest = int(np.flatnonzero(cosines == cosines.min())[0])
             for k in (3, 11, 1000):
-                with opened._database.reading() as session:
-                    store = finish(opened._database.store(session, opened._corpus))
-                    found = finish(store.seeds(vector, [], 5, k)).facts
-                numbers = store.generation.facts  # those of the facts, in their order
-                wanted = list(dict.fromkeys([*order[:k].tolist(), farthest]))
-                assert found.numbers.tolist() == numbers[wanted].tolist()
+                for is_compared_here in (False, True):
+                    opened._database._newest = None
+                    with opened._database.reading() as session:
+                        store = finish(opened._database.store(session, opened._corpus))
+                        store.kept.questions = 100 * is_compared_here
+                        found = finish(store.seeds(vector, [], 5, k)).facts
+                    assert (store.kept.facts is not None) == is_compared_here
+                    numbers = store.generation.facts  # those of the facts, in their order
+                    wanted = list(dict.fromkeys([*order[:k].tolist(), farthest]))
+                    assert found.numbers.tolist() == numbers[wanted].tolist()
+
+
+def test_all_passages_are_measured_where_their_vectors_are_not_known_here(falkor):
+    index, address = saved(falkor, *harbour(60))
+    rows = index.graph.rows("passage")
+    vectors = np.asarray(index.graph.vectors[rows], np.float64)
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        numbers = opened._corpus.passages
+        for seed in range(4):
+            vector = np.random.default_rng(seed).normal(size=16)
+            vector = (vector / np.linalg.norm(vector)).astype(np.float32)
+            order = np.argsort(-(vectors @ vector))
+            with opened._database.reading() as session:
+                store = finish(opened._database.store(session, opened._corpus))
+                found = finish(replace(store, passage_vectors=None).seeds(vector, [], 7, 3))
+            assert found.passages.numbers.tolist() == numbers[[*order[:7], order[-1]]].tolist()

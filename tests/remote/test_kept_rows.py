@@ -13,7 +13,8 @@ pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[s
 import clew
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.remote import Bounds, RemoteIndex, remote_index
-from clew.remote.kept_rows import OVERHEAD, KeptRow, KeptRows
+from clew.remote.kept_columns import OVERHEAD, RowBlock, texts_of
+from clew.remote.kept_rows import KeptRows
 from clew.remote.packed_rows import STRONGEST
 from clew.remote.postgres import PostgresStore
 from clew.remote.session import finish
@@ -43,7 +44,7 @@ def test_a_kept_row_is_read_again_only_where_the_filter_of_this_question_allows_
                 opened._database._kept_rows,
             )
             finish(store.seeds(None, [], 1, 1))
-            numbers = np.array(sorted(kept._rows), np.int32)
+            numbers = np.array(sorted(kept.table.numbers), np.int32)
             every = finish(store.nodes(numbers))  # one question, asked in three ways
             own = finish(store.nodes(numbers, where={"owner": "b"}))
             again = finish(store.nodes(numbers, where={"owner": "a"}))
@@ -78,9 +79,11 @@ def test_what_another_writer_changed_is_read_anew_and_the_rest_is_kept(postgres)
             assert found.text == wanted.text
         after = opened._database._kept_rows.newest
         assert after.version == rows.version + 3
-        shared = [n for n, row in after._rows.items() if rows._rows.get(n) is row]
-        assert len(shared) > len(rows) / 2
-        assert {"new", "newer"} < {row.id for row in after._rows.values()}
+        numbers = np.intersect1d(after.table.numbers, rows.table.numbers)
+        assert after.table.columns is rows.table.columns
+        shared = after.table.places(numbers) == rows.table.places(numbers)
+        assert shared.sum() > len(rows) / 2
+        assert {"new", "newer"} < set(ids_of(after.table))
         assert "d7" not in opened.ask(question, recipe="bm25", min_relevance=0).ids
 
 
@@ -96,9 +99,7 @@ def test_a_save_in_the_place_of_an_index_forgets_all_that_was_kept(postgres):
         assert (
             opened.ask("nothing", min_relevance=0).ids == other.ask("nothing", min_relevance=0).ids
         )
-        assert not {id(row) for row in before._rows.values()} & {
-            id(row) for row in opened._database._kept_rows.newest._rows.values()
-        }
+        assert opened._database._kept_rows.newest.table.columns is not before.table.columns
 
 
 def test_what_is_kept_of_one_index_is_nothing_to_another_or_to_an_older_moment(postgres):
@@ -117,37 +118,99 @@ def test_what_is_kept_of_one_index_is_nothing_to_another_or_to_an_older_moment(p
                 )
                 finish(store.seeds(None, [], 1, 1))
                 assert kept.newest.index == corpus.number
-                assert not any(n in kept.newest._rows for n in passages.get(address, ()))
+                assert not set(kept.newest.table.numbers) & set(passages.get(address, ()))
                 found = finish(store.nodes(corpus.passages))
                 passages[address] = found.numbers.tolist()
                 others = np.array([n for a in passages if a != address for n in passages[a]], int)
                 assert not len(finish(store.nodes(others.astype(np.int32))).numbers)
-                assert not set(others.tolist()) & set(kept.newest._rows)
+                assert not set(others.tolist()) & set(kept.newest.table.numbers)
     newest = kept.newest
-    old = kept.begin(newest.index, newest.version - 1, (), None)
+    old = kept.begin(newest.index, newest.version - 1, (), corpus.dimension, None)
     assert kept.newest is newest
     assert not len(old)
     assert kept.of(newest.index, newest.version + 1) is None
     assert kept.of(newest.index + 1, newest.version) is None
 
 
-def test_rows_are_kept_within_their_bytes_and_the_least_used_go_first():
-    def row(number):
-        return KeptRow(b"", b"", False, f"{number:9}", "", "{}", (), (), (), bytes(300))
+def block(numbers):
+    """Rows of some nodes, each with all that a row can have, different from all others."""
+    numbers = list(numbers)
+    facts = [[f"fact {one}.{i}" for i in range(one % 3)] for one in numbers]
+    packed = [[one] * (1 + one % 4) for one in numbers]
+    near = [[[one, 1, 1]] * (one % 2) for one in numbers]
+    every = [text for some in facts for text in some]
+    has_vector = np.array([one % 5 != 0 for one in numbers], bool)
+    return RowBlock(
+        np.array([one for some in packed for one in some], "<i4"),
+        np.array(list(map(len, packed)), np.int64),
+        np.array([one for some in near for one in some], "<i4").reshape(-1, 3),
+        np.array(list(map(len, near)), np.int64),
+        np.array([one % 7 == 0 for one in numbers], bool),
+        texts_of([f"{one:9}" for one in numbers]),
+        texts_of([f"text {one}" for one in numbers]),
+        texts_of([{"number": one} for one in numbers]),
+        texts_of([("a",) * (one % 2) for one in numbers]),
+        texts_of(every),
+        texts_of([f"relation {len(text)}" for text in every]),
+        np.array(list(map(len, facts)), np.int64),
+        np.array([[one, -one] for one in numbers], np.float32)[has_vector],
+        has_vector,
+    )
 
-    size = row(1).size
-    assert size > OVERHEAD
-    kept = KeptRows(100 * size).begin(1, 1, (), None)
-    kept.put({number: row(number) for number in range(100)})
-    kept.get([3, 4, 5])
-    kept.put({100: row(100)})
-    assert set(kept.get([0, 1, 2, 3, 4, 5, 100])) == {3, 4, 5, 100}
+
+def numbers_of(some):
+    return np.array(list(some), np.int32)
+
+
+def ids_of(table):
+    return table.columns.ids(table.places(numbers_of(table.numbers)))
+
+
+def is_whole(table, numbers):
+    """Whether these nodes are in the table, and every column has of each what its block has."""
+    columns, places = table.columns, table.places(numbers_of(numbers))
+    if places.min() < 0:
+        return False
+    wanted, slots = block(numbers), columns.fact_slots(places)
+    entries, counts = columns.neighbours(places)
+    vectors = columns.vectors(places)
+    return (
+        columns.ids(places) == tuple(wanted.ids)
+        and columns.texts(places) == tuple(wanted.texts)
+        and columns.metadata(places) == tuple(wanted.metadata)
+        and columns.links(places) == tuple(wanted.links)
+        and list(columns.fact_texts(slots)) == list(wanted.fact_texts)
+        and list(columns.relations(slots)) == list(wanted.relations)
+        and entries.tolist() == wanted.neighbours.tolist()
+        and counts.tolist() == wanted.n_neighbours.tolist()
+        and columns.has_others(places).tolist() == wanted.has_others.tolist()
+        and vectors.has_vector.tolist() == wanted.has_vector.tolist()
+        and vectors[np.flatnonzero(wanted.has_vector)].tolist() == wanted.vectors.tolist()
+    )
+
+
+def test_rows_are_kept_within_their_bytes_and_the_least_used_go_first():
+    sizes = block(range(105)).sizes
+    assert sizes.min() > OVERHEAD
+    kept = KeptRows(int(sizes[:100].sum())).begin(1, 1, (), 2, None)
+    first = kept.table
+    kept.put(first, numbers_of(range(100)), block(range(100)))
+    kept.table.places(numbers_of([3, 4, 5]))
+    kept.put(kept.table, numbers_of(range(100, 105)), block(range(100, 105)))
+    assert kept.table is not first
+    assert is_whole(first, range(105)), "a question goes on with what it has begun with"
+    stay = [3, 4, 5, *range(100, 105)]
+    assert is_whole(kept.table, stay)
+    assert not is_whole(kept.table, [0])
     failures = []
 
     def use(first):
         for number in range(first, first + 200):
-            kept.put({number: row(number)})
-            if any(found.id != f"{one:9}" for one, found in kept.get(range(first, number)).items()):
+            table = kept.table
+            kept.put(table, numbers_of([number, 7]), block([number, 7]))
+            if not is_whole(table, [number, 7]):
+                failures.append(number)
+            if not is_whole(kept.table, kept.table.numbers):
                 failures.append(number)
 
     threads = [threading.Thread(target=use, args=(1000 * n,)) for n in range(1, 5)]
@@ -156,8 +219,8 @@ def test_rows_are_kept_within_their_bytes_and_the_least_used_go_first():
     for thread in threads:
         thread.join()
     assert not failures
-    assert kept.bytes <= 100 * size
-    assert kept.bytes == size * len(kept)
+    assert kept.bytes <= sizes[:100].sum()
+    assert kept.bytes == block(kept.table.numbers).sizes.sum()
 
 
 def test_the_strongest_edges_are_followed_whatever_is_read_at_once(postgres):

@@ -20,8 +20,9 @@ from clew.algorithms.cosines import cosines
 from clew.algorithms.pagerank.full import WholeStrengths, WholeStrengthsPart
 from clew.algorithms.postings import Postings
 from clew.embedding.embedder import Embedder
-from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of, seal
 from clew.relevance import MAX_SAMPLE, PassageSamplePart
+from clew.remote.numbers import is_among
 from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import PulledNodes
 from clew.seed._shared import MentionCountsPart
@@ -207,6 +208,29 @@ class PostingsOfSomeTerms(Postings):
         lengths = np.bincount(documents, self.all_lengths, n)
         return PostingsOfSomeTerms(self.grouped(documents, n).segments, freeze(lengths, np.float64))
 
+    @cached_property
+    def _scores(self) -> dict[tuple[tuple[int, ...], float, float], Floats]:
+        return {}
+
+    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+        """Return the score of every text by BM25: float64; of one question they are asked again."""
+        counted = tuple(terms)
+        key = (counted, k1, b)
+        if key not in self._scores:
+            self._scores[key] = seal(super().bm25(counted, k1, b))
+        return self._scores[key]
+
+    @cached_property
+    def _coverage(self) -> dict[tuple[int, ...], tuple[Floats, float]]:
+        return {}
+
+    def covered(self, terms: Iterable[int]) -> tuple[Floats, float]:
+        """Return how much of some terms every text has; see `Postings.covered`."""
+        key = tuple(terms)
+        if key not in self._coverage:
+            self._coverage[key] = super().covered(key)
+        return self._coverage[key]
+
 
 class PostingsOfSomeTexts(Postings):
     """How often some texts have terms: scores are those that they have among all texts.
@@ -230,7 +254,7 @@ class PostingsOfSomeTexts(Postings):
 
     def texts_with(self, term: int) -> Rows:
         """Return which of the texts have a term, ascending."""
-        found = np.isin(self.places, self.whole.texts_with(term))
+        found = is_among(self.places, self.whole.texts_with(term))
         return np.flatnonzero(found).astype(np.int32)
 
     def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:

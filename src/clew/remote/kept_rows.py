@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from clew.graph import Rows
+from clew.remote.kept_columns import KeptColumns, Places, RowBlock
 
 MAX_BYTES = 256 * 2**20
 """Bytes of rows that one `RemoteIndex` keeps: of vectors with 768 numbers, some 50,000 passages."""
 
-OVERHEAD = 700  # bytes that Python takes for a row beside what it holds
 LEFT = 0.9  # of the bytes, after the oldest have been forgotten
 
 
@@ -33,71 +36,22 @@ class Measured(Protocol):
 Row = TypeVar("Row", bound=Measured)
 
 
-@dataclass(frozen=True, slots=True)
-class KeptRow:
-    """What is kept of a node.
-
-    Attributes:
-        numbers: See `clew.remote.packed_rows`.
-        neighbours: The strongest, the first of all first.
-        has_others: Whether there are other neighbours.
-        id: The node's.
-        text: The node's.
-        metadata: The node's, as JSON.
-        links: The node's.
-        fact_texts: Those of the facts in this row.
-        relations: Of the same facts.
-        vector: float32, little-endian; empty for none.
-    """
-
-    numbers: bytes
-    neighbours: bytes
-    has_others: bool
-    id: str
-    text: str
-    metadata: str
-    links: tuple[str, ...]
-    fact_texts: Sequence[str]
-    relations: Sequence[str]
-    vector: bytes
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes."""
-        texts = len(self.id) + len(self.text) + len(self.metadata)
-        texts += sum(map(len, (*self.links, *self.fact_texts, *self.relations)))
-        return OVERHEAD + len(self.numbers) + len(self.neighbours) + len(self.vector) + texts
-
-
-class RowsOfVersion(Generic[Row]):
-    """The rows that are kept of one version of one index; threads share them.
+class KeptValues(Generic[Row]):
+    """Values that are kept of nodes, by their numbers; threads share them.
 
     Args:
-        index: The number of the index.
-        version: Its version.
-        kinds: The kinds of its nodes and edges.
         max_bytes: How many bytes are kept at most.
-        rows: What is kept already.
     """
 
-    def __init__(
-        self,
-        index: int,
-        version: int,
-        kinds: Sequence[str],
-        max_bytes: int,
-        rows: Mapping[int, Row] | None = None,
-    ) -> None:
-        self.index, self.version, self.kinds = index, version, tuple(kinds)
+    def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._rows: dict[int, Row] = dict(rows or {})
-        self._last_use: dict[int, int] = dict.fromkeys(self._rows, 0)
-        self._bytes = sum(row.size for row in self._rows.values())
-        self._turn = 0
+        self._rows: dict[int, Row] = {}
+        self._last_use: dict[int, int] = {}
+        self._bytes = self._turn = 0
         self._lock = threading.Lock()
 
     def get(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """Return the rows of these nodes that are kept."""
+        """Return the values of these nodes that are kept."""
         rows = self._rows
         found = {number: row for number in numbers if (row := rows.get(number)) is not None}
         with self._lock:
@@ -106,7 +60,7 @@ class RowsOfVersion(Generic[Row]):
         return found
 
     def put(self, rows: Mapping[int, Row]) -> None:
-        """Keep rows; those that were used longest ago go where there are too many bytes."""
+        """Keep values; those that were used longest ago go where there are too many bytes."""
         with self._lock:
             self._turn += 1
             for number, row in rows.items():
@@ -126,6 +80,16 @@ class RowsOfVersion(Generic[Row]):
         self._rows = kept
         self._last_use = {number: self._last_use.get(number, 0) for number in kept}
 
+    def without(self, numbers: Iterable[int]) -> KeptValues[Row]:
+        """Return the values of all other nodes."""
+        others = KeptValues[Row](self._max_bytes)
+        with self._lock:
+            rows = dict(self._rows)
+        for number in numbers:
+            rows.pop(number, None)
+        others.put(rows)
+        return others
+
     @property
     def bytes(self) -> int:
         """About how many bytes are kept."""
@@ -134,9 +98,112 @@ class RowsOfVersion(Generic[Row]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def after(
-        self, version: int, kinds: Sequence[str], changed: Iterable[int]
-    ) -> RowsOfVersion[Row]:
+
+class KeptTable:
+    """Where the rows of some nodes are in columns.
+
+    A question goes on with the table that it has begun with, also where the rows that are kept have
+    become others.
+
+    Args:
+        columns: The columns, which several versions may share.
+        places: Where the rows are that are there, by the numbers of their nodes.
+    """
+
+    def __init__(self, columns: KeptColumns, places: Mapping[int, int]) -> None:
+        self.columns = columns
+        self._places = dict(places)
+
+    def places(self, numbers: Rows) -> Places:
+        """Return where the rows of nodes are; -1 for one that is not there."""
+        found = np.fromiter(
+            map(self._places.get, numbers.tolist(), repeat(-1)), np.int64, len(numbers)
+        )
+        self.columns.use(found[found >= 0])
+        return found
+
+    def put(self, numbers: Rows, block: RowBlock) -> None:
+        """Add the rows of nodes; one that is there already stays.
+
+        Args:
+            numbers: int32 [n], the nodes.
+            block: Their rows.
+        """
+        with self.columns.lock:
+            is_new = self.places(numbers) < 0
+            if not is_new.all():
+                rows = np.flatnonzero(is_new)
+                numbers, block = numbers[rows], block.taken(rows)
+            places = self.columns.append(block)
+            self._places.update(zip(numbers.tolist(), places.tolist(), strict=True))
+
+    def without(self, numbers: Iterable[int]) -> KeptTable:
+        """Return the table without some nodes; what was in their rows may be read no more."""
+        places = dict(self._places)
+        for number in numbers:
+            places.pop(number, None)
+        return KeptTable(self.columns, places)
+
+    def newest(self, max_bytes: float) -> KeptTable:
+        """Return a table of those rows alone that were used last, as many as the bytes hold."""
+        with self.columns.lock:
+            numbers = np.fromiter(self._places, np.int64, len(self._places))
+            places = np.fromiter(self._places.values(), np.int64, len(numbers))
+            chosen = self.columns.newest_places(places, max_bytes)
+            order = np.argsort(places)
+            own = numbers[order[np.searchsorted(places[order], chosen)]].tolist()
+            return KeptTable(self.columns.copied(chosen), {one: i for i, one in enumerate(own)})
+
+    @property
+    def numbers(self) -> list[int]:
+        """The nodes whose rows are there."""
+        return list(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class RowsOfVersion:
+    """The rows that are kept of one version of one index; threads share them.
+
+    Args:
+        index: The number of the index.
+        version: Its version.
+        kinds: The kinds of its nodes and edges.
+        max_bytes: How many bytes are kept at most.
+        table: What is kept already.
+    """
+
+    def __init__(
+        self, index: int, version: int, kinds: Sequence[str], max_bytes: int, table: KeptTable
+    ) -> None:
+        self.index, self.version, self.kinds = index, version, tuple(kinds)
+        self._max_bytes = max_bytes
+        self.table = table
+        self._lock = threading.Lock()
+
+    def put(self, table: KeptTable, numbers: Rows, block: RowBlock) -> None:
+        """Keep rows; those that were used longest ago go where there are too many bytes.
+
+        Args:
+            table: What the question has begun with, which gets the rows in any case.
+            numbers: int32 [n], the nodes.
+            block: Their rows.
+        """
+        table.put(numbers, block)
+        with self._lock:
+            if table is self.table and table.columns.bytes > self._max_bytes:
+                self.table = table.newest(LEFT * self._max_bytes)
+
+    @property
+    def bytes(self) -> int:
+        """About how many bytes are kept."""
+        return self.table.columns.bytes
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def after(self, version: int, kinds: Sequence[str], changed: Iterable[int]) -> RowsOfVersion:
         """Return the rows of a later version, of which some nodes have changed.
 
         Args:
@@ -144,11 +211,8 @@ class RowsOfVersion(Generic[Row]):
             kinds: Its kinds of nodes and edges.
             changed: The numbers of the nodes.
         """
-        with self._lock:
-            rows = dict(self._rows)
-        for number in changed:
-            rows.pop(number, None)
-        return RowsOfVersion(self.index, version, kinds, self._max_bytes, rows)
+        table = self.table.without(changed)
+        return RowsOfVersion(self.index, version, kinds, self._max_bytes, table)
 
 
 class KeptRows:
@@ -160,17 +224,22 @@ class KeptRows:
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self.newest: RowsOfVersion[KeptRow] | None = None
+        self.newest: RowsOfVersion | None = None
 
-    def of(self, index: int, version: int) -> RowsOfVersion[KeptRow] | None:
+    def of(self, index: int, version: int) -> RowsOfVersion | None:
         """Return the rows of exactly this version of exactly this index; None where none are."""
         newest = self.newest
         is_it = newest is not None and (newest.index, newest.version) == (index, version)
         return newest if is_it else None
 
     def begin(
-        self, index: int, version: int, kinds: Sequence[str], changed: Iterable[int] | None
-    ) -> RowsOfVersion[KeptRow]:
+        self,
+        index: int,
+        version: int,
+        kinds: Sequence[str],
+        dimension: int,
+        changed: Iterable[int] | None,
+    ) -> RowsOfVersion:
         """Return the rows of a version that was not asked before.
 
         An older one than the newest has rows of its own, which are not kept.
@@ -179,13 +248,24 @@ class KeptRows:
             index: The number of the index.
             version: The version.
             kinds: Its kinds of nodes and edges.
+            dimension: The width of its vectors.
             changed: The nodes that changed since the newest version; None where nobody knows.
         """
         newest = self.newest
-        if newest is not None and newest.index == index and changed is not None:
+        rows = no_rows(index, version, kinds, dimension, self.max_bytes)
+        if (
+            newest is not None
+            and (newest.index, newest.table.columns.dimension) == (index, dimension)
+            and changed is not None
+        ):
             rows = newest.after(version, kinds, changed)
-        else:
-            rows = RowsOfVersion(index, version, kinds, self.max_bytes)
         if newest is None or newest.index != index or newest.version < version:
             self.newest = rows
         return rows
+
+
+def no_rows(
+    index: int, version: int, kinds: Sequence[str], dimension: int, max_bytes: int
+) -> RowsOfVersion:
+    """Return the rows of a version of which nothing is kept yet; see `RowsOfVersion`."""
+    return RowsOfVersion(index, version, kinds, max_bytes, KeptTable(KeptColumns(dimension), {}))

@@ -254,6 +254,16 @@ def stacked(columns: Iterable[NDArray[Any]]) -> Ints:
     return np.stack([np.asarray(column).astype("<i4") for column in columns], axis=1)
 
 
+def _runs_at(numbers: Ints, starts: NDArray[np.int64], width: int) -> Ints:
+    """Return so many consecutive numbers from each of some places on: int32 [n, width]."""
+    if not len(starts):
+        return np.zeros((0, width), "<i4")
+    # A run is one thing that is copied: half the time of an index for each number.
+    run = np.dtype((np.void, 4 * width))
+    runs = np.ndarray((len(numbers) - width + 1,), run, numbers, 0, (4,))
+    return runs[starts].view("<i4").reshape(-1, width)
+
+
 def _by_owner(one: Rows, other: Rows, n: int) -> Ragged:
     """Return which pairs of nodes go into the row of each node: that of the end with fewer."""
     degrees = np.bincount(one, minlength=n) + np.bincount(other, minlength=n)
@@ -339,9 +349,27 @@ class UnpackedRows:
 
     def __init__(self, rows: Sequence[bytes]) -> None:
         lengths = np.fromiter(map(len, rows), np.int64, len(rows)) // 4
-        self._numbers = np.frombuffer(b"".join(rows), "<i4")
-        self._starts = offsets_of(lengths)[:-1]
-        self.head: Ints = self._numbers[self._starts[:, None] + np.arange(HEAD_SIZE)]
+        self._set(np.frombuffer(b"".join(rows), "<i4"), offsets_of(lengths)[:-1])
+
+    @classmethod
+    def at(cls, numbers: Ints, starts: NDArray[np.int64]) -> UnpackedRows:
+        """Return rows that stand among others.
+
+        Args:
+            numbers: int32, all rows, one after the other.
+            starts: int64 [n], where each of them begins.
+        """
+        rows = cls.__new__(cls)
+        rows._set(numbers, starts)
+        return rows
+
+    def _set(self, numbers: Ints, starts: NDArray[np.int64]) -> None:
+        self._numbers = numbers
+        self.head: Ints = _runs_at(numbers, starts, HEAD_SIZE)
+        self._counts = self.head[:, len(HEAD) :].T.astype(np.int64)
+        self._begins = [starts + HEAD_SIZE]
+        for width, counts in zip(SECTIONS.values(), self._counts, strict=True):
+            self._begins.append(self._begins[-1] + width * counts)
 
     def column(self, name: str) -> Ints:
         """Return a number of every node by its name in `HEAD`."""
@@ -349,12 +377,12 @@ class UnpackedRows:
 
     def section(self, name: str) -> Slices:
         """Return where the entries of each node begin, and all entries, int32 [entries, width]."""
-        place = list(SECTIONS).index(name)
-        widths = np.array(list(SECTIONS.values()))
-        counts = self.head[:, len(HEAD) :].astype(np.int64)
-        begins = self._starts + HEAD_SIZE + counts[:, :place] @ widths[:place]
-        slots = expand_ranges(begins, counts[:, place] * widths[place])
-        return offsets_of(counts[:, place]), self._numbers[slots].reshape(-1, widths[place])
+        place, width = list(SECTIONS).index(name), SECTIONS[name]
+        counts = self._counts[place]
+        starts = offsets_of(counts)
+        slots = np.repeat(self._begins[place] - width * starts[:-1], counts)
+        slots += width * np.arange(len(slots))
+        return starts, _runs_at(self._numbers, slots, width)
 
     def lists(self, name: str) -> Ragged:
         """Return a section whose entries are one number."""

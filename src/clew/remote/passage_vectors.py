@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Mask, Rows, Vectors, freeze
+from clew.graph import Floats, Mask, Rows, Vectors, freeze, products
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,6 @@ class PassageVectors:
         if allowed is not None:
             may_come = may_come & np.isin(self.numbers, allowed)
         rows = np.flatnonzero(may_come)
-        cosines = (self.vectors @ vector.astype(np.float32)).astype(np.float64)[rows]
+        cosines = products(self.vectors, vector.astype(np.float32)).astype(np.float64)[rows]
         best = top_k(cosines, k)
         return freeze(self.numbers[rows[best]], np.int32), freeze(cosines[best], np.float64)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 
@@ -13,9 +14,11 @@ from clew.deadline import DeadlineError, current
 from clew.graph import Floats, Graph, Rows, Vectors, freeze
 from clew.graph.validate import validate_vectors
 from clew.remote.filters import filter_of, filter_of_fact
-from clew.remote.kept_rows import KeptRow, KeptRows, RowsOfVersion
+from clew.remote.kept_columns import KeptColumns, Places, RowBlock, joined_numbers, texts_of
+from clew.remote.kept_rows import KeptRows, KeptTable, RowsOfVersion
 from clew.remote.neighbours import follow, in_order
-from clew.remote.packed_rows import STRONGEST, UnpackedRows, code_of_kind
+from clew.remote.numbers import is_among
+from clew.remote.packed_rows import NEIGHBOUR, STRONGEST, Ints, UnpackedRows, code_of_kind
 from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import (
     Capabilities,
@@ -28,6 +31,7 @@ from clew.remote.protocol import (
 from clew.remote.pulled_rows import ReadRows
 from clew.remote.session import BoundStatement, Session, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
+from clew.store.column_kinds import parse_metadata
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 APPROXIMATE = 200  # rows up to which the nearest may be found by an approximate index
@@ -55,15 +59,18 @@ class _Question:
 
     Attributes:
         kept: The rows of the version that it sees; None until that is known.
-        rows: The rows that it may use.
-        absent: Numbers that are none of this index, or not allowed.
+        table: Where these rows are, and those that it has read.
+        allowed: Whether it may use a row, by the number of its node, where a filter says so.
+        absent: Numbers that are none of this index.
         fact_vectors: Those of the facts that are near.
+        where: The filter.
     """
 
-    kept: RowsOfVersion[KeptRow] | None = None
-    rows: dict[int, KeptRow] = field(default_factory=dict)
+    kept: RowsOfVersion | None = None
+    table: KeptTable | None = None
+    allowed: dict[int, bool] = field(default_factory=dict)
     absent: set[int] = field(default_factory=set)
-    fact_vectors: dict[int, bytes] = field(default_factory=dict)
+    fact_vectors: dict[int, Vectors] = field(default_factory=dict)
     where: Wanted | None = None
 
 
@@ -223,18 +230,16 @@ class PostgresStore:
     ) -> None:
         """Note which version the question sees, and take the rows that are kept of it."""
         question = self._question
-        if self.kept is None:
-            question.kept = RowsOfVersion(self.index, version, kinds, 0)
-            return
-        found = self.kept.of(self.index, version)
+        kept = KeptRows(0) if self.kept is None else self.kept
+        found = kept.of(self.index, version)
         if found is None:
             known = [one for one, _ in changes] == list(range((since or 0) + 1, version + 1))
             changed = None
             if since is not None and since < version and known:
                 some = [np.frombuffer(numbers, "<i4") for _, numbers in changes]
                 changed = np.unique(np.concatenate(some)).tolist()
-            found = self.kept.begin(self.index, version, kinds, changed)
-        question.kept = found
+            found = kept.begin(self.index, version, kinds, self.dimension, changed)
+        question.kept, question.table = found, found.table
 
     def _near_facts(self, rows: Table) -> Near:
         """Return the nearest facts, and keep their vectors."""
@@ -242,7 +247,7 @@ class PostgresStore:
         sent = b"".join(row[5] for row in rows)
         vectors = read_vectors(sent, np.ones(len(rows), np.bool_), self.dimension)
         for row, vector in zip(rows, vectors, strict=True):
-            self._question.fact_vectors[row[0]] = vector.astype("<f4").tobytes()
+            self._question.fact_vectors[row[0]] = vector
         ends = {end for _, _, *two, read_from, _ in rows[:-1] for end in (*two, *read_from)}
         ends |= {end for _, _, *two, _, _ in rows[-1:] for end in two}
         return Near(
@@ -263,21 +268,22 @@ class PostgresStore:
         """Return the nodes that edges join with these; see `GraphStore`."""
         if not len(numbers):
             return Expansion(freeze([], np.int32), freeze([], np.float64), 0)
-        rows = await self._rows(numbers.tolist(), where)
-        starts = [place for place, number in enumerate(numbers.tolist()) if number in rows]
-        some = [rows[number] for number in numbers[starts].tolist()]
+        columns, places = await self._rows(numbers, where)
+        starts = np.flatnonzero(places >= 0)
+        places = places[starts]
         codes = [code_of_kind(kind) for kind in without]
-        lists, others = [row.neighbours for row in some], np.zeros(len(some), np.bool_)
-        if per_node > STRONGEST:
-            others = np.array([row.has_others for row in some], np.bool_)
-            more = await self._other_neighbours(numbers[starts][others])
-            for place in np.flatnonzero(others).tolist():
-                more_of_one = more[int(numbers[starts[place]])]
-                lists[place] = in_order(lists[place] + more_of_one)
-        followed = follow(lists, per_node, codes)
+        entries, lengths = columns.neighbours(places)
+        if per_node > STRONGEST and (others := columns.has_others(places)).any():
+            more, of_more = await self._other_neighbours(numbers[starts][others])
+            owners = np.repeat(np.arange(len(places)), lengths)
+            owners = np.append(owners, np.repeat(np.flatnonzero(others), of_more))
+            entries = in_order(owners, np.concatenate([entries, more]))
+            lengths = np.bincount(owners, minlength=len(places))
+        followed = follow(entries, lengths, per_node, codes)
         weights = followed.weights.astype(np.float64)
         if masses is not None:
-            weights *= (masses[starts] / self._strengths(some, without))[followed.owners]
+            strengths = self._strengths(columns.unpacked(places), without)
+            weights *= (masses[starts] / strengths)[followed.owners]
         found, places = np.unique(followed.numbers, return_inverse=True)
         sums = np.bincount(places, weights, len(found))
         if where is not None:
@@ -287,49 +293,49 @@ class PostgresStore:
             freeze(found, np.int32), freeze(sums, np.float64), int(followed.is_cut.sum())
         )
 
-    def _strengths(self, rows: Sequence[KeptRow], without: Sequence[str]) -> Floats:
+    def _strengths(self, rows: UnpackedRows, without: Sequence[str]) -> Floats:
         """Return the weights of all edges of nodes that are followed, together."""
         kept = self._question.kept
         kinds = [] if kept is None else [kind for kind in kept.kinds if kind not in without]
-        sums = UnpackedRows([row.numbers for row in rows]).strengths(kinds).sum(axis=1)
+        sums = rows.strengths(kinds).sum(axis=1)
         return freeze(np.maximum(sums, 1e-12), np.float64)
 
     async def nodes(
         self, numbers: Rows, fact_vectors: Rows | None = None, where: Wanted | None = None
     ) -> PulledNodes:
         """Return nodes with what contains them, and the facts and edges among them."""
-        rows = await self._rows(numbers.tolist(), where) if len(numbers) else {}
-        if not rows:
+        columns, places = await self._rows(numbers, where)
+        chosen, places = numbers[places >= 0], places[places >= 0]
+        if not len(chosen):
             none = np.zeros(0, np.int64)
             empty = Graph.of([], vectors=np.zeros((0, self.dimension)), count=self.count)
             return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
-        own = sorted(rows)
-        some = [rows[number] for number in own]
-        unpacked = UnpackedRows([row.numbers for row in some])
-        above = set(unpacked.lists("above").values.tolist()).difference(rows)
-        if above:
-            rows |= await self._rows(sorted(above), where)
-            own = sorted(rows)
-            some = [rows[number] for number in own]
-            unpacked = UnpackedRows([row.numbers for row in some])
-        chosen = freeze(own, np.int32)
+        above = np.unique(columns.unpacked(places).lists("above").values)
+        above = above[~is_among(above, np.sort(chosen))]
+        if len(above):
+            columns, of_above = await self._rows(freeze(above, np.int32), where)
+            chosen = np.concatenate([chosen, above[of_above >= 0]])
+            places = np.concatenate([places, of_above[of_above >= 0]])
+        order = np.argsort(chosen)
         kept = self._question.kept
         kinds = () if kept is None else kept.kinds
-        read = ReadRows(chosen, some, kinds, self.dimension, self.count, self.canonical)
+        read = ReadRows(
+            *(freeze(chosen[order], np.int32), columns, places[order]),
+            *(kinds, self.count, self.canonical),
+        )
         allowed: Rows | None = None
-        vectors: Mapping[int, bytes] = self._question.fact_vectors
+        vectors: Mapping[int, Vectors] = self._question.fact_vectors
         wanted = fact_vectors is None or not vectors.keys() >= set(fact_vectors.tolist())
         if wanted or where is not None:
-            between = read.facts_between(unpacked)
-            allowed, vectors = await self._facts(between, fact_vectors, where)
-        found = read.graph(unpacked, allowed, vectors)
+            allowed, vectors = await self._facts(read.facts_between(), fact_vectors, where)
+        found = read.graph(allowed, vectors)
         if where is not None:  # what is forbidden has no part in anything
             return found
-        return found.with_strengths(kinds, unpacked.strengths(kinds))
+        return found.with_strengths(kinds, read.unpacked.strengths(kinds))
 
     async def _facts(
         self, between: Rows, wanted: Rows | None, where: Wanted | None
-    ) -> tuple[Rows | None, Mapping[int, bytes]]:
+    ) -> tuple[Rows | None, Mapping[int, Vectors]]:
         """Return which facts may be read, None for all, and the vectors of the wanted ones."""
         known = self._question.fact_vectors
         every = between if wanted is None else np.intersect1d(between, wanted)
@@ -365,72 +371,99 @@ class PostgresStore:
                 self.dimension,
             )
             for (number, _), vector in zip(found[-1], sent, strict=True):
-                known[number] = vector.astype("<f4").tobytes()
+                known[number] = vector
         return allowed, known
 
-    async def _rows(self, numbers: Sequence[int], where: Wanted | None) -> dict[int, KeptRow]:
-        """Return the rows of those of some nodes that are of this index and may be read."""
+    async def _rows(self, numbers: Rows, where: Wanted | None) -> tuple[KeptColumns, Places]:
+        """Return where the rows of nodes are; -1 of those not of this index, or not allowed."""
         question = self._question
         if where != question.where:  # what another filter has allowed says nothing
-            question.rows, question.absent, question.where = {}, set(), where
-        rows, absent = question.rows, question.absent
-        unknown = [number for number in numbers if number not in rows and number not in absent]
-        if unknown:
-            await self._read(unknown, where)
-        return {number: row for number in numbers if (row := rows.get(number)) is not None}
+            question.allowed, question.where = {}, where
+        places = None if question.table is None else question.table.places(numbers)
+        is_unknown = np.ones(len(numbers), np.bool_) if places is None else places < 0
+        if where is not None:
+            is_unknown = np.array([one not in question.allowed for one in numbers.tolist()], bool)
+        if is_unknown.any():
+            unknown = numbers[is_unknown]
+            absent = np.fromiter(question.absent, np.int32, len(question.absent))
+            if len(unknown := unknown[~np.isin(unknown, absent)]):
+                await self._read(freeze(unknown, np.int32), where)
+                places = None
+        table = question.table
+        if table is None:  # nothing was asked for, and so nothing is known
+            return KeptColumns(self.dimension), np.full(len(numbers), -1, np.int64)
+        if places is None:
+            places = table.places(numbers)
+        if where is not None:
+            may_be_used = [question.allowed.get(one, False) for one in numbers.tolist()]
+            places = np.where(may_be_used, places, -1)
+        return table.columns, places
 
-    async def _read(self, numbers: Sequence[int], where: Wanted | None) -> None:
+    async def _read(self, numbers: Rows, where: Wanted | None) -> None:
         """Read rows that are not kept, and let the database allow those that are."""
         question = self._question
-        kept = {} if question.kept is None else question.kept.get(numbers)
-        missing = []
-        if len(kept) < len(numbers):
-            missing = sorted(number for number in numbers if number not in kept)
+        is_kept = np.zeros(len(numbers), np.bool_)
+        if question.table is not None:
+            is_kept = question.table.places(numbers) >= 0
+        kept, missing = numbers[is_kept], numbers[~is_kept]
         statements = []
         if question.kept is None:
             statements.append(self._version())
         allowed, values = filter_of("n", where)
-        if missing:
-            some = NumberList(freeze(missing, np.int32))
+        if len(missing):
+            some = NumberList(freeze(np.sort(missing), np.int32))
             statements.append(BoundStatement(FETCH + allowed, (some, *(self.index,) * 2, *values)))
-        if kept and where is not None:
-            statements.append(self._allowed_of(freeze(list(kept), np.int32), where))
+        if len(kept) and where is not None:
+            statements.append(self._allowed_of(freeze(kept, np.int32), where))
         found = await self._run(*statements) if statements else []
         if question.kept is None:
             self._begin(*self._read_version(found.pop(0)), None)
-        if kept and where is not None:
-            kept = {number: kept[number] for number in read_numbers(found.pop()[0][0]).tolist()}
-        read = self._kept_rows(found[0]) if missing else {}
-        if question.kept is not None and read:
-            question.kept.put(read)
-        question.rows.update(kept)
-        question.rows.update(read)
-        if len(kept) + len(read) < len(numbers):
-            question.absent.update(set(numbers).difference(kept, read))
+        may_be_used = read_numbers(found.pop()[0][0]) if len(kept) and where is not None else kept
+        read = self._put(found[0]) if len(missing) else missing
+        if where is None:
+            question.absent.update(missing[~np.isin(missing, read)].tolist())
+            return
+        question.allowed.update(dict.fromkeys(numbers.tolist(), False))
+        question.allowed.update(dict.fromkeys((*may_be_used.tolist(), *read.tolist()), True))
 
-    def _kept_rows(self, rows: Table) -> dict[int, KeptRow]:
-        has = np.fromiter((row[5] is not None for row in rows), np.bool_, len(rows))
-        sent = b"".join(row[5] for row in rows if row[5] is not None)
-        vectors = read_vectors(sent, has, self.dimension)
-        validate_vectors("vectors", vectors, [row[0] for row in rows])
-        vectors = vectors.astype("<f4")
-        found = {}
-        for row, there, vector in zip(rows, has.tolist(), vectors, strict=True):
-            number, numbers, texts, neighbours, has_others, _ = row
-            id, text, metadata, links, fact_texts, relations = json.loads(
-                bytes(texts).decode("utf-8", "surrogatepass")
-            )
-            data = vector.tobytes() if there else b""
-            found[number] = KeptRow(
-                *(bytes(numbers), bytes(neighbours), has_others, id, text, metadata),
-                *(tuple(links), fact_texts, relations, data),
-            )
-        return found
+    def _put(self, rows: Table) -> Rows:
+        """Keep rows that were read, and return the numbers of their nodes."""
+        question, numbers = self._question, freeze([row[0] for row in rows], np.int32)
+        if len(rows) and question.kept is not None and question.table is not None:
+            question.kept.put(question.table, numbers, self._block(rows))
+        return numbers
 
-    async def _other_neighbours(self, numbers: Rows) -> dict[int, bytes]:
-        """Return the neighbours beside the strongest of nodes that have many."""
-        if not len(numbers):
-            return {}
+    def _block(self, rows: Table) -> RowBlock:
+        """Return the rows that were read: of each its six columns, as `FETCH` has them."""
+        numbers, packed, texts, neighbours, has_others, sent = zip(*rows, strict=True)
+        has = np.fromiter((one is not None for one in sent), np.bool_, len(rows))
+        every = np.ones(int(has.sum()), np.bool_)
+        vectors = read_vectors(b"".join(filter(None, sent)), every, self.dimension)
+        validate_vectors("vectors", vectors, np.array(numbers)[has].tolist())
+        data = b",".join(texts).decode("utf-8", "surrogatepass")
+        ids, own_texts, metadata, links, fact_texts, relations = zip(
+            *json.loads(f"[{data}]"), strict=True
+        )
+        parsed = {text: parse_metadata(text) for text in set(metadata)}
+        entries, lengths = joined_numbers(neighbours)
+        return RowBlock(
+            *joined_numbers(packed),
+            entries.reshape(-1, NEIGHBOUR),
+            lengths // NEIGHBOUR,
+            np.array(has_others, np.bool_),
+            texts_of(ids),
+            texts_of(own_texts),
+            texts_of([parsed[text] for text in metadata]),
+            texts_of([tuple(some) for some in links]),
+            texts_of([*chain.from_iterable(fact_texts)]),
+            texts_of([*chain.from_iterable(relations)]),
+            np.fromiter(map(len, fact_texts), np.int64, len(rows)),
+            vectors,
+            has,
+        )
+
+    async def _other_neighbours(self, numbers: Rows) -> tuple[Ints, Places]:
+        """Return the neighbours beside the strongest of nodes that have many, and their counts."""
         [rows] = await self._run(
             BoundStatement(
                 "SELECT number, other_neighbours FROM clew_row "
@@ -438,7 +471,9 @@ class PostgresStore:
                 (self.index, NumberList(numbers)),
             )
         )
-        return {number: bytes(neighbours) for number, neighbours in rows}
+        of_number: dict[int, bytes] = dict(rows)
+        entries, lengths = joined_numbers(of_number[number] for number in numbers.tolist())
+        return entries.reshape(-1, NEIGHBOUR), lengths // NEIGHBOUR
 
     async def _allowed(self, numbers: Rows, where: Wanted) -> Rows:
         """Return which nodes may be read."""

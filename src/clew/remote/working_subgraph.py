@@ -12,6 +12,7 @@ from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Graph, Rows, Vectors, freeze
 from clew.relevance import MAX_COVERING
 from clew.remote.corpus import CorpusFigures, key_of_stem
+from clew.remote.numbers import is_among
 from clew.remote.protocol import FoundSeeds, GraphStore, Wanted
 from clew.seed.bm25 import InvertedIndex
 
@@ -190,7 +191,7 @@ async def _expand(
 ) -> _Chosen:
     """Return the nodes that most of a walk comes to, of those within some steps of the seeds."""
     frontier, cut = _heaviest(seeds, masses, bounds.nodes // EXPANDED), 0
-    room = max(0, bounds.nodes - len(seeds))
+    room, known = max(0, bounds.nodes - len(seeds)), np.sort(seeds)
     reached, moving = _Masses(freeze([], np.int32), freeze([], np.float64)), masses
     for _ in range(bounds.hops):
         if not len(frontier) or not room:
@@ -204,13 +205,14 @@ async def _expand(
             expansion = await store.expand(frontier, bounds.per_node, bounds.without, where)
         cut += expansion.cut
         moving = _Masses(expansion.numbers, expansion.weights)
-        before = np.concatenate([seeds, reached.numbers])
+        is_old = is_among(expansion.numbers, known) | is_among(expansion.numbers, reached.numbers)
         reached = _Masses.sum_of(
             [reached.numbers, expansion.numbers], [reached.values, expansion.weights]
         )
-        new = expansion.numbers[~np.isin(expansion.numbers, before)]
-        frontier = _heaviest(new, moving, min(room, bounds.nodes // EXPANDED))
-    others = reached.numbers[~np.isin(reached.numbers, seeds)]
+        frontier = _heaviest(
+            expansion.numbers[~is_old], moving, min(room, bounds.nodes // EXPANDED)
+        )
+    others = reached.numbers[~is_among(reached.numbers, known)]
     return _Chosen(_heaviest(others, reached, room), cut, max(0, len(others) - room))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, freeze
+from clew.graph import Graph, Rows, freeze
 from clew.remote.cypher.generation import RowNumbering
 from clew.remote.cypher.rows import nodes_above
 from clew.remote.filters import CONTENT_KINDS
@@ -51,6 +51,9 @@ class GraphChange:
         with_vector: By table, those of the nodes or facts among them that get another vector.
         gone_stems: The keys of stems whose passages are others now, or none.
         postings: The passages of each stem that are others now.
+        stale_nodes: int32, the nodes of which something is other now, of their own, of their facts
+            or of their edges, those that are gone or new among them, ascending.
+        stale_facts: int32, the same of facts.
     """
 
     numbering: RowNumbering
@@ -61,6 +64,8 @@ class GraphChange:
     with_vector: dict[str, Places]
     gone_stems: Sequence[bytes]
     postings: Postings
+    stale_nodes: Rows
+    stale_facts: Rows
 
     def is_between_kept(self, graph: Graph, edges: Places) -> NDArray[np.bool_]:
         """Return which edges of the graph join two nodes that are not new: bool [k]."""
@@ -103,6 +108,12 @@ def change_of(before: Graph, old: RowNumbering, after: Graph) -> GraphChange | N
         changed[table] = _union(columns.values())
     changed[NODES] = _union([changed[NODES], *_changed_counts(before, after, changes[NODES])])
     then, now = postings_of(before, old.numbers), postings_of(after, numbers)
+    written = {
+        table: np.concatenate([changes[table].new, changed[table]]).astype(np.int64)
+        for table in NUMBERED
+    }
+    gone = {table: changes[table].gone for table in NUMBERED}
+    sides = ((before, old.numbers, gone), (after, numbers, written))
     return GraphChange(
         numbering,
         {
@@ -115,7 +126,29 @@ def change_of(before: Graph, old: RowNumbering, after: Graph) -> GraphChange | N
         with_vector,
         [stem for stem, value in then.items() if now.get(stem) != value],
         {stem: value for stem, value in now.items() if then.get(stem) != value},
+        _stale_nodes(sides),
+        freeze(
+            np.unique(np.concatenate([own.facts[some[FACTS]] for _, own, some in sides])), np.int32
+        ),
     )
+
+
+def _stale_nodes(sides: Sequence[tuple[Graph, RowNumbers, Mapping[str, Places]]]) -> Rows:
+    """Return the nodes of which a row is other, or one of their facts or edges.
+
+    Args:
+        sides: A graph, the numbers of its rows, and by table the rows that are other, before the
+            change and after it.
+    """
+    found = []
+    for graph, own, some in sides:
+        edges, facts = some[EDGES], some[FACTS]
+        rows = (
+            *(some[NODES], graph.edges.tails[edges], graph.edges.heads[edges]),
+            *(graph.facts.subjects[facts], graph.facts.objects[facts]),
+        )
+        found += [own.nodes[one] for one in rows]
+    return freeze(np.unique(np.concatenate(found)), np.int32)
 
 
 def first_numbering(graph: Graph) -> RowNumbering:

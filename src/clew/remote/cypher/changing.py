@@ -18,9 +18,11 @@ from clew.index.contents import IndexContents
 from clew.remote.cypher.change import GraphChange
 from clew.remote.cypher.dialect import Dialect
 from clew.remote.cypher.generation import (
+    KEPT_CHANGES,
     PLACES,
     FoundGeneration,
     Generation,
+    VersionChange,
     keys_of,
     label_of,
 )
@@ -166,8 +168,10 @@ class ChangeWriter(RowWriter):
         await self.write_edges(graph, numbers, edges[~change.is_between_kept(graph, edges)])
         await self.write_postings(change.postings)
         live = self.live
+        last = VersionChange(self.found.version + 1, change.stale_nodes, change.stale_facts)
         places = Generation(
-            live.number, numbers.nodes, numbers.facts, live.slot, live.is_approximate
+            *(live.number, numbers.nodes, numbers.facts, live.slot, live.is_approximate),
+            (*live.changes, last)[-KEPT_CHANGES:],
         )
         new, gone = await self._changed_files(root)
         await self.write_files(root, new, index, places, numbering)

@@ -276,16 +276,21 @@ class CypherDatabase(ABC):
             corpus.count,
             corpus.canonical,
             corpus.passage_vectors,
-            self._kept_of(corpus.number, corpus.version),
+            self._kept_of(generation, corpus.version, corpus.dimension),
         )
 
-    def _kept_of(self, number: int, version: int) -> KeptGeneration:
+    def _kept_of(self, generation: Generation, version: int, dimension: int) -> KeptGeneration:
         """Return what is kept of a version; an older one than the newest has its own, for once."""
-        newest = self._newest
-        if newest is not None and (newest.index, newest.version) == (number, version):
+        newest, number = self._newest, generation.number
+        is_same = newest is not None and newest.index == number
+        if newest is not None and is_same and newest.version == version:
             return newest
-        kept = KeptGeneration(number, version)
-        if newest is None or newest.index != number or newest.version < version:
+        if newest is not None and is_same and newest.version < version:
+            changed = generation.changed_since(newest.version, version)
+            kept = newest.after(version, changed)
+        else:
+            kept = KeptGeneration(number, version, dimension)
+        if newest is None or not is_same or newest.version < version:
             self._newest = kept
         return kept
 

@@ -12,30 +12,46 @@ import numpy as np
 from clew.deadline import DeadlineError, current
 from clew.graph import Graph, Ragged, Rows, Vectors, freeze, offsets_of
 from clew.remote.cypher.dialect import Dialect
-from clew.remote.cypher.generation import Generation, key_of_node, label_of
+from clew.remote.cypher.generation import Generation, keys_of, label_of
 from clew.remote.cypher.kept_generation import KeptGeneration, KeptNeighbours
-from clew.remote.cypher.nearest import FactEnds, GenerationVectors, near_facts, near_rows
+from clew.remote.cypher.nearest import (
+    FactEnds,
+    FactVectors,
+    GenerationVectors,
+    near_facts,
+    near_rows,
+)
 from clew.remote.cypher.rows_of_columns import (
     EDGE,
     FACT,
     NODE,
+    block_of,
     kept_neighbours_of,
-    kept_rows_of,
     read_neighbours,
 )
-from clew.remote.cypher.statement import CypherRows, CypherSession, CypherStatement, PlainNumbers
+from clew.remote.cypher.statement import (
+    CypherRows,
+    CypherSession,
+    CypherStatement,
+    PlainKeys,
+    PlainNumbers,
+)
 from clew.remote.cypher.texts import bytes_of_text, text_of_bytes, vectors_of_texts
 from clew.remote.cypher.version import settled_version, version_statement
 from clew.remote.cypher.wanted_values import wanted_values
 from clew.remote.database import IndexChangedError
 from clew.remote.filters import CONTENT_KINDS
-from clew.remote.kept_rows import KeptRow
+from clew.remote.kept_rows import KeptTable
+from clew.remote.numbers import is_among
 from clew.remote.packed_rows import UnpackedRows
 from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.remote.pulled_rows import ReadRows
 
 BLOCK = 2000  # vectors that are read at once, where they are kept here
+FACT_BYTES = 64 * 2**20  # up to which the vectors of all facts are kept here
+ASKED_BEFORE = 1  # questions that are answered before these are read: one alone does not wait
+READ_SECONDS = 5.0  # that a question has left at least which reads them
 EQUALLY_FAR = 100  # facts among which that with the lowest number is the farthest, as far as others
 FACT_ENDS = {
     **{name: ("number", f"n.{name}") for name in ("number", "subject", "object")},
@@ -62,12 +78,16 @@ class _Question:
         is_checked: Whether the index had that version after everything that was read.
         matching: The nodes that a filter allows, by the filter.
         fact_vectors: Those of the facts that are near.
+        table: Where the rows are that are kept, and those that it has read.
+        compares_facts: Whether the facts are compared here.
     """
 
     version: int | None = None
     is_checked: bool = True
     matching: dict[str, Rows] = field(default_factory=dict)
-    fact_vectors: dict[int, bytes] = field(default_factory=dict)
+    fact_vectors: dict[int, Vectors] = field(default_factory=dict)
+    table: KeptTable | None = None
+    compares_facts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +117,7 @@ class CypherStore:
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None = None
     passage_vectors: PassageVectors | None = None
-    kept: KeptGeneration = field(default_factory=lambda: KeptGeneration(0, 0))
+    kept: KeptGeneration = field(default_factory=lambda: KeptGeneration(0, 0, 0))
     _question: _Question = field(default_factory=_Question, init=False, repr=False)
 
     @property
@@ -135,7 +155,7 @@ class CypherStore:
         if vector is not None and not vector.any():
             vector = None
         matching = None if where is None else await self._matching_numbers(where)
-        keys = [f"{self.generation.number}:{text_of_bytes(stem)}" for stem in stems]
+        keys = PlainKeys(f"{self.generation.number}:{text_of_bytes(stem)}" for stem in stems)
         statements = [
             self._statement(
                 "UNWIND $keys AS key MATCH (p:ClewPosting {key: key}) WHERE p.index = $index "
@@ -145,6 +165,8 @@ class CypherStore:
         ]
         if where is not None:
             statements.append(self._allowed_passages(where))
+        self.kept.questions += 1
+        self._question.compares_facts = self._compares_facts()
         searched = self._searched(vector, passages, facts, where)
         # The version at last: where it is that of the corpus, all that came before it is, too.
         postings, *found, rows = await self._run(*statements, *searched, self._version())
@@ -180,9 +202,18 @@ class CypherStore:
         found = []
         if self.passage_vectors is None:
             found += self._near_passages(vector, passages, where)
-        if where is None:
+        if where is None and not self._question.compares_facts:
             found += self._near_facts(vector, facts)
         return found
+
+    def _compares_facts(self) -> bool:
+        """Return whether the facts are compared here, though the database searches, too."""
+        n_facts, known = len(self.generation.facts), self.kept.facts
+        if self.generation.is_approximate[1] or 4 * self.dimension * n_facts > FACT_BYTES:
+            return False
+        if known is not None and len(known.ends.numbers) == n_facts:
+            return True
+        return self.kept.questions > ASKED_BEFORE and current().remaining() > READ_SECONDS
 
     async def _near_there(
         self,
@@ -195,15 +226,20 @@ class CypherStore:
     ) -> tuple[Near, Near]:
         """Return the nearest passages and facts that the database has found."""
         if self.passage_vectors is None:
-            near_passages = [self.dialect.read(NUMBER, rows)["number"] for rows in found[:2]]
-            found = found[2:]
+            every = self.dialect.read(NUMBER, found[0])["number"]
+            near_passages, found = [every[:-1], every[-1:]], found[1:]
+            if self.generation.is_approximate[0] and matching is None:
+                far = self.dialect.read(NUMBER, found[0])["number"]
+                near_passages, found = [every, far], found[1:]
         else:
             directions = ((vector, passages), (-vector, 1))
             near_passages = [
                 self.passage_vectors.nearest(direction, k, allowed)[0]
                 for direction, k in directions
             ]
-        if matching is not None:
+        if self._question.compares_facts:
+            ends = list(self._near_facts_here(await self._fact_vectors(), vector, facts, matching))
+        elif matching is not None:
             ends = [
                 await self._allowed_facts(vector, facts, matching),
                 await self._allowed_facts(-vector, 1, matching),
@@ -220,11 +256,13 @@ class CypherStore:
         self, vector: Vectors, k: int, where: Wanted | None
     ) -> list[CypherStatement]:
         condition, values = _condition(where)
-        exactly = None if where is None else condition
-        return [
-            self._nearest("Passage", sign * vector, limit, exactly, values, NUMBER)
-            for sign, limit in ((1, k), (-1, 1))
-        ]
+        if self.generation.is_approximate[0] and where is None:
+            return [
+                self._nearest("Passage", sign * vector, limit, None, {}, NUMBER)
+                for sign, limit in ((1, k), (-1, 1))
+            ]
+        of_passages = f"n.kind = 'passage' AND n.vector IS NOT NULL{condition}"
+        return [self._nearest_and_farthest("ClewNode", of_passages, values, vector, k, NUMBER)]
 
     def _near_facts(self, vector: Vectors, k: int) -> list[CypherStatement]:
         if self.generation.is_approximate[1]:
@@ -232,19 +270,32 @@ class CypherStore:
                 self._nearest("Fact", sign * vector, limit, None, {}, NEAR_FACT)
                 for sign, limit in ((1, k), (-1, 1))
             ]
-        # All are measured, once: the nearest, and the farthest as the last.
+        return [
+            self._nearest_and_farthest("ClewFact", "n.vector IS NOT NULL", {}, vector, k, NEAR_FACT)
+        ]
+
+    def _nearest_and_farthest(
+        self,
+        label: str,
+        condition: str,
+        values: Mapping[str, object],
+        vector: Vectors,
+        k: int,
+        columns: Mapping[str, tuple[str, str]],
+    ) -> CypherStatement:
+        """Return what measures all, once, and finds the nearest, and the farthest as the last."""
         text = (
-            "WITH vecf32($vector) AS wanted MATCH (n:ClewFact {index: $index}) "
-            "WHERE n.vector IS NOT NULL "
+            f"WITH vecf32($vector) AS wanted MATCH (n:{label} {{index: $index}}) "
+            f"WHERE {condition} "
             "WITH n, vec.cosineDistance(n.vector, wanted) AS distance ORDER BY distance, n.number "
             "WITH collect(n) AS every, collect(distance) AS distances "
             "WITH every, [place IN range(CASE WHEN size(every) > $n THEN size(every) - $n ELSE 0 "
             "END, size(every) - 1) WHERE distances[place] = distances[size(every) - 1]] AS far "
             "UNWIND every[0..$k] + [place IN far[0..1] | every[place]] AS n "
-            f"{self.dialect.returned(NEAR_FACT)}"
+            f"{self.dialect.returned(columns)}"
         )
-        values = PlainNumbers(vector.astype(np.float64).tolist())
-        return [self._statement(text, vector=values, k=k, n=EQUALLY_FAR)]
+        wanted = PlainNumbers(vector.astype(np.float64).tolist())
+        return self._statement(text, **values, vector=wanted, k=k, n=EQUALLY_FAR)
 
     def _nearest(
         self,
@@ -303,9 +354,9 @@ class CypherStore:
         return _ends_of(read)
 
     def _keep_vectors(self, numbers: Rows, texts: Sequence[str]) -> None:
-        vectors = vectors_of_texts(texts, self.dimension).astype("<f4")
+        vectors = vectors_of_texts(texts, self.dimension)
         known = zip(numbers.tolist(), vectors, strict=False)  # none where none came
-        self._question.fact_vectors.update((number, one.tobytes()) for number, one in known)
+        self._question.fact_vectors.update(known)
 
     async def _near_here(
         self,
@@ -321,29 +372,59 @@ class CypherStore:
             await self._run_checked()
             self.generation.kept.append(vectors)
         kept = self.generation.kept[0]
-        of_passages = None if allowed is None else np.isin(kept.passages, allowed)
-        of_facts = None if matching is None else _has_any(kept.facts.read_from, matching)
+        of_passages = kept.has_vector
+        if allowed is not None:
+            of_passages = of_passages & np.isin(kept.passages, allowed)
         near = near_rows(kept.passage_vectors, vector, passages, of_passages)
-        ends = near_rows(kept.fact_vectors, vector, facts, of_facts)
-        for row in np.concatenate(ends).tolist():
-            known = kept.fact_vectors[row].astype("<f4").tobytes()
-            self._question.fact_vectors[int(kept.facts.numbers[row])] = known
-        return (
-            _near(*(kept.passages[rows] for rows in near)),
-            near_facts(*(kept.facts.taken(rows) for rows in ends)),
+        ends = self._near_facts_here(kept.facts, vector, facts, matching)
+        return _near(*(kept.passages[rows] for rows in near)), near_facts(*ends)
+
+    def _near_facts_here(
+        self, kept: FactVectors, vector: Vectors, k: int, matching: Rows | None
+    ) -> tuple[FactEnds, FactEnds]:
+        """Return the nearest facts, and the farthest one, of those that are kept here."""
+        allowed = kept.has_vector
+        if matching is not None:
+            allowed = allowed & _has_any(kept.ends.read_from, matching)
+        best, worst = near_rows(kept.vectors, vector, k, allowed)
+        for row in (*best.tolist(), *worst.tolist()):
+            self._question.fact_vectors[int(kept.ends.numbers[row])] = kept.vectors[row]
+        return kept.ends.taken(best), kept.ends.taken(worst)
+
+    async def _fact_vectors(self) -> FactVectors:
+        """Return the vectors of all facts, of which those are read that are not kept yet.
+
+        Raises:
+            IndexChangedError: The index was written meanwhile.
+        """
+        known, every = self.kept.facts, self.generation.facts
+        if known is not None and len(known.ends.numbers) == len(every):  # all are of this version
+            return known
+        missing = every if known is None else every[~is_among(every, known.ends.numbers)]
+        read = await self._read_facts(missing)
+        await self._run_checked()
+        self.kept.facts = read if known is None else known.with_others(read)
+        return self.kept.facts
+
+    async def _read_facts(self, numbers: Rows) -> FactVectors:
+        facts = await self._read_blocks("ClewFact", FACT_ENDS, numbers.tolist(), "")
+        if len(facts["number"]) != len(numbers):
+            raise IndexChangedError("the facts of the index are being cleared away")
+        ends, vectors = (
+            _ends_of({**facts, "read_from": _stacked(facts["read_from"])}),
+            facts["data"],
         )
+        order = np.argsort(ends.numbers)
+        if np.any(np.diff(order) < 0):
+            ends, vectors = ends.taken(freeze(order, np.int32)), vectors[order]
+        return FactVectors(ends, freeze(vectors, np.float32))
 
     async def _read_vectors(self) -> GenerationVectors:
         passages = await self._read_blocks(
             "ClewNode", NUMBER, self.generation.nodes.tolist(), " AND n.kind = 'passage'"
         )
-        facts = await self._read_blocks("ClewFact", FACT_ENDS, self.generation.facts.tolist(), "")
-        if len(facts["number"]) != len(self.generation.facts):
-            raise IndexChangedError("the facts of the index are being cleared away")
-        ends = _ends_of({**facts, "read_from": _stacked(facts["read_from"])})
-        return GenerationVectors(
-            freeze(passages["number"], np.int32), passages["data"], ends, facts["data"]
-        )
+        facts = await self._read_facts(self.generation.facts)
+        return GenerationVectors(freeze(passages["number"], np.int32), passages["data"], facts)
 
     async def _read_blocks(
         self,
@@ -356,7 +437,8 @@ class CypherStore:
         wanted = {**columns, "data": ("text", "n.data")}
         blocks = []
         for start in range(0, max(1, len(numbers)), BLOCK):
-            keys = [key_of_node(self.generation.number, n) for n in numbers[start : start + BLOCK]]
+            some = numbers[start : start + BLOCK]
+            keys = keys_of(self.generation.number, some)
             text = (
                 f"UNWIND $keys AS key MATCH (n:{label} {{key: key}}) "
                 f"WHERE n.index = $index{condition} {self.dialect.returned(wanted)}"
@@ -436,27 +518,37 @@ class CypherStore:
             IndexChangedError: The index was written since its seeds were found.
             ValueError: Nodes are not where the index says, though it was not written.
         """
-        some = numbers[np.isin(numbers, self.generation.nodes)]
-        rows = await self._allowed_rows(some, where)
-        unpacked = UnpackedRows([rows[number].numbers for number in sorted(rows)])
-        above = np.setdiff1d(unpacked.lists("above").values, list(rows)) if rows else some[:0]
-        if len(above):
-            rows |= await self._allowed_rows(
-                freeze(above[np.isin(above, self.generation.nodes)], np.int32), where
-            )
-            unpacked = UnpackedRows([rows[number].numbers for number in sorted(rows)])
-        if not rows:
+        some = numbers[is_among(numbers, self.generation.nodes)]
+        chosen = await self._allowed_rows(some, where)
+        if not len(chosen):
             return self._no_nodes()
-        own = [rows[number] for number in sorted(rows)]
-        chosen = freeze(sorted(rows), np.int32)
-        read = ReadRows(chosen, own, self.kept.kinds, self.dimension, self.count, self.canonical)
+        above = np.setdiff1d(self._unpacked(chosen).lists("above").values, chosen)
+        above = above[is_among(above, self.generation.nodes)]
+        if len(above):
+            more = await self._allowed_rows(freeze(above, np.int32), where)
+            chosen = freeze(np.union1d(chosen, more), np.int32)
+        table = self._table
+        read = ReadRows(
+            *(chosen, table.columns, table.places(chosen)),
+            *(self.kept.kinds, self.count, self.canonical),
+        )
         allowed = None
         if where is not None:
-            allowed = _facts_of(unpacked, await self._matching_numbers(where))
-        await self._read_fact_vectors(read.facts_between(unpacked), fact_vectors)
+            allowed = _facts_of(read.unpacked, await self._matching_numbers(where))
+        await self._read_fact_vectors(read.facts_between(), fact_vectors)
         if not self._question.is_checked:
             await self._run_checked()
-        return read.graph(unpacked, allowed, self._question.fact_vectors)
+        return read.graph(allowed, self._question.fact_vectors)
+
+    @property
+    def _table(self) -> KeptTable:
+        """Where the rows are: a question goes on with the table that it began with."""
+        if self._question.table is None:
+            self._question.table = self.kept.rows.table
+        return self._question.table
+
+    def _unpacked(self, numbers: Rows) -> UnpackedRows:
+        return self._table.columns.unpacked(self._table.places(numbers))
 
     def _no_nodes(self) -> PulledNodes:
         none = np.zeros(0, np.int64)
@@ -468,15 +560,16 @@ class CypherStore:
         )
         return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
 
-    async def _allowed_rows(self, numbers: Rows, where: Wanted | None) -> dict[int, KeptRow]:
-        """Return the rows of those of some nodes that may be read; those not kept are read."""
+    async def _allowed_rows(self, numbers: Rows, where: Wanted | None) -> Rows:
+        """Return those of some nodes that may be read; the rows that are not kept are read."""
         if where is not None and len(numbers):
             numbers = await self._allowed(numbers, where)
-        known = self.kept.rows.get(numbers.tolist())
-        missing = freeze([one for one in numbers.tolist() if one not in known], np.int32)
-        return known | await self._read_rows(missing) if len(missing) else known
+        missing = numbers[self._table.places(numbers) < 0]
+        if len(missing):
+            await self._read_rows(freeze(missing, np.int32))
+        return freeze(np.sort(numbers), np.int32)
 
-    async def _read_rows(self, numbers: Rows) -> dict[int, KeptRow]:
+    async def _read_rows(self, numbers: Rows) -> None:
         """Read nodes with the facts and the edges from them, and keep them.
 
         Facts belong to their subjects and edges to their tails, so that whoever has both ends has
@@ -505,9 +598,8 @@ class CypherStore:
             )
         nodes, edges = self.dialect.read(NODE, node), self.dialect.read(EDGE, edge)
         self.kept.add_kinds({*nodes["kind"], *edges["kind"]})
-        read = kept_rows_of(nodes, self.dialect.read(FACT, fact), edges, self.dimension)
-        self.kept.rows.put(read)
-        return read
+        read = block_of(nodes, self.dialect.read(FACT, fact), edges, self.dimension)
+        self.kept.rows.put(self._table, freeze(nodes["number"], np.int32), read)
 
     async def _read_fact_vectors(self, between: Rows, wanted: Rows | None) -> None:
         """Read the vectors of those of some facts that are wanted and not known yet."""
@@ -516,7 +608,7 @@ class CypherStore:
         missing = [number for number in some.tolist() if number not in known]
         if not missing:
             return
-        keys = [key_of_node(self.generation.number, number) for number in missing]
+        keys = keys_of(self.generation.number, missing)
         [rows] = await self._run_checked(
             self._statement(
                 "UNWIND $keys AS key MATCH (n:ClewFact {key: key}) WHERE n.index = $index "

@@ -18,7 +18,13 @@ from urllib.parse import unquote, urlsplit
 from clew.remote.address import Address
 from clew.remote.cypher.cypher_database import CypherDatabase
 from clew.remote.cypher.dialect import FALKORDB
-from clew.remote.cypher.statement import CypherRows, CypherStatement, HeldLease, PlainNumbers
+from clew.remote.cypher.statement import (
+    CypherRows,
+    CypherStatement,
+    HeldLease,
+    PlainKeys,
+    PlainNumbers,
+)
 from clew.remote.database import IndexChangedError
 from clew.remote.session import TIMEOUT
 
@@ -164,8 +170,9 @@ def _written(value: object) -> str:
     """Return a value as it stands in the head of a statement."""
     from falkordb.helpers import stringify_param_value
 
-    # Of plain numbers the client writes what Python does, but looks at each.
-    return repr(value) if isinstance(value, PlainNumbers) else str(stringify_param_value(value))
+    # Of plain values the client writes what Python does, but looks at each.
+    is_plain = isinstance(value, (PlainNumbers, PlainKeys))
+    return repr(value) if is_plain else str(stringify_param_value(value))
 
 
 def _rows(reply: Any) -> CypherRows:  # noqa: ANN401

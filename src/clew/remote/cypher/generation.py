@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.graph import Rows, expand_ranges, freeze
 from clew.remote.cypher.nearest import GenerationVectors
+from clew.remote.cypher.statement import PlainKeys
 from clew.remote.database import FoundIndex
 from clew.remote.rows import NUMBERED, RowNumbers
 from clew.store.graph_tables import EDGES, FACTS, NODES
@@ -18,6 +20,10 @@ from clew.store.row_changes import runs_of
 
 PLACES = "places"
 """The file of a generation that says where its nodes are, beside those of the saved index."""
+
+
+KEPT_CHANGES = 64
+"""Changes that a generation tells of; who has read nothing since forgets all that was read."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,21 @@ class FoundGeneration(FoundIndex):
 
 
 @dataclass(frozen=True, eq=False)
+class VersionChange:
+    """What a change has made other, for those who keep what they have read.
+
+    Attributes:
+        version: The version that came of it.
+        nodes: int32, nodes that are new, gone, or have other values, facts or edges, ascending.
+        facts: int32, facts that are new, gone, or have other values, ascending.
+    """
+
+    version: int
+    nodes: Rows
+    facts: Rows
+
+
+@dataclass(frozen=True, eq=False)
 class Generation:
     """One version of one writing of a whole index.
 
@@ -41,6 +62,7 @@ class Generation:
         facts: int32 [f], those of its facts, ascending.
         slot: The number in the names of what finds its nearest vectors approximately.
         is_approximate: Whether passages, and whether facts, are found so.
+        changes: What the last changes have made other, one after the other up to this version.
         kept: Its vectors, once they were read; empty before, and where the database searches them.
     """
 
@@ -49,13 +71,30 @@ class Generation:
     facts: Rows
     slot: int
     is_approximate: tuple[bool, bool]
+    changes: tuple[VersionChange, ...] = ()
     kept: list[GenerationVectors] = field(default_factory=list)
 
-    def places(self, numbers: ArrayLike) -> list[str]:
+    def changed_since(self, version: int, now: int) -> tuple[Rows, Rows] | None:
+        """Return the nodes and the facts that are other than in an earlier version.
+
+        None where nobody says so any more.
+
+        Args:
+            version: The earlier version.
+            now: That of this generation.
+        """
+        some = [one for one in self.changes if version < one.version <= now]
+        if [one.version for one in some] != list(range(version + 1, now + 1)):
+            return None
+        nodes = np.unique(np.concatenate([np.zeros(0, np.int32), *(one.nodes for one in some)]))
+        facts = np.unique(np.concatenate([np.zeros(0, np.int32), *(one.facts for one in some)]))
+        return freeze(nodes, np.int32), freeze(facts, np.int32)
+
+    def places(self, numbers: ArrayLike) -> PlainKeys:
         """Return the keys by which nodes are found; a number that no node has has none."""
         some = np.asarray(numbers, np.int64)
         if not len(self.nodes):
-            return []
+            return PlainKeys()
         at = np.minimum(np.searchsorted(self.nodes, some), len(self.nodes) - 1)
         return keys_of(self.number, some[self.nodes[at] == some].tolist())
 
@@ -78,16 +117,21 @@ def key_of_node(generation: int, number: int) -> str:
     return f"{generation}:{number}"
 
 
-def keys_of(generation: int, numbers: Iterable[int]) -> list[str]:
+def keys_of(generation: int, numbers: Iterable[int]) -> PlainKeys:
     """Return the keys of nodes, or of facts."""
-    return [key_of_node(generation, number) for number in numbers]
+    return PlainKeys(key_of_node(generation, number) for number in numbers)
 
 
 def pack_generation(one: Generation) -> NDArray[np.uint8]:
     """Return the file that `open_generation` opens."""
     settings = np.array([one.slot, *one.is_approximate], np.int64)
     runs = {NODES: _runs(one.nodes), FACTS: _runs(one.facts)}
-    return pack({**runs, "settings": settings})
+    changes: dict[str, NDArray[Any]] = {
+        "versions": np.array([change.version for change in one.changes], np.int64),
+        **_packed_lists("changed nodes", [change.nodes for change in one.changes]),
+        **_packed_lists("changed facts", [change.facts for change in one.changes]),
+    }
+    return pack({**runs, "settings": settings, **changes})
 
 
 def open_generation(number: int, data: bytes) -> Generation:
@@ -100,7 +144,27 @@ def open_generation(number: int, data: bytes) -> Generation:
         _rows(arrays[FACTS]),
         slot,
         (bool(passages), bool(facts)),
+        tuple(_changes(arrays)),
     )
+
+
+def _changes(arrays: dict[str, NDArray[Any]]) -> Iterator[VersionChange]:
+    versions = arrays.get("versions")  # who wrote it may not have known of changes
+    if versions is None:
+        return
+    lists = (_unpacked_lists(arrays, name) for name in ("changed nodes", "changed facts"))
+    for version, nodes, facts in zip(versions.tolist(), *lists, strict=True):
+        yield VersionChange(version, nodes, facts)
+
+
+def _packed_lists(name: str, lists: Sequence[Rows]) -> dict[str, NDArray[np.int32]]:
+    values = np.concatenate([np.zeros(0, np.int32), *lists]).astype(np.int32)
+    return {name: values, f"lengths of {name}": np.array([len(one) for one in lists], np.int32)}
+
+
+def _unpacked_lists(arrays: dict[str, NDArray[Any]], name: str) -> list[Rows]:
+    ends = np.cumsum(arrays[f"lengths of {name}"].astype(np.int64))
+    return [freeze(one, np.int32) for one in np.split(arrays[name], ends)[:-1]]
 
 
 def pack_numbering(one: RowNumbering) -> NDArray[np.uint8]:

@@ -1,7 +1,7 @@
 """What is kept of one version of an index by whoever asks it in a graph database.
 
-What was read of a version holds for that version alone: where the index was written since, nothing
-that was kept is used any more.
+What was read of a version holds for a later one where the generation says which nodes and facts
+are other in it; else nothing that was kept is used any more.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from clew.remote.kept_rows import MAX_BYTES, KeptRow, RowsOfVersion
+from clew.graph import Rows
+from clew.remote.cypher.nearest import FactVectors
+from clew.remote.kept_rows import MAX_BYTES, KeptValues, RowsOfVersion, no_rows
 from clew.remote.packed_rows import code_of_kind
 
 OF_NEIGHBOURS = 1 / 8  # of the bytes; rows have the others
@@ -46,19 +48,51 @@ class KeptGeneration:
     Args:
         index: The number of the generation.
         version: The version of the index.
+        dimension: The width of its vectors.
         max_bytes: How many bytes are kept at most.
+
+    Attributes:
+        questions: How many have come, of this version and of those of which something is kept.
+        facts: The vectors of facts, once they were read.
     """
 
-    def __init__(self, index: int, version: int, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(
+        self, index: int, version: int, dimension: int, max_bytes: int = MAX_BYTES
+    ) -> None:
         self.index, self.version = index, version
+        self._max_bytes = max_bytes
         self._of_neighbours = int(OF_NEIGHBOURS * max_bytes)
-        self.rows: RowsOfVersion[KeptRow] = RowsOfVersion(
-            index, version, (), max_bytes - self._of_neighbours
+        self.rows: RowsOfVersion = no_rows(
+            index, version, (), dimension, max_bytes - self._of_neighbours
         )
         self._names: dict[int, str] = {}
-        self._followed: tuple[object, RowsOfVersion[KeptNeighbours]] | None = None
+        self.questions = 0
+        self.facts: FactVectors | None = None
+        self._followed: tuple[object, KeptValues[KeptNeighbours]] | None = None
 
-    def neighbours(self, per_node: int, without: Sequence[str]) -> RowsOfVersion[KeptNeighbours]:
+    def after(self, version: int, changed: tuple[Rows, Rows] | None) -> KeptGeneration:
+        """Return what is kept of a later version.
+
+        Args:
+            version: The later version.
+            changed: The nodes and the facts that are other there; None where nobody knows.
+        """
+        columns = self.rows.table.columns
+        kept = KeptGeneration(self.index, version, columns.dimension, self._max_bytes)
+        if changed is None:
+            return kept
+        nodes, facts = changed
+        kept.rows = self.rows.after(version, (), nodes.tolist())
+        kept._names = dict(self._names)
+        kept.questions = self.questions
+        if self.facts is not None:
+            kept.facts = self.facts.without(facts)
+        if self._followed is not None:
+            bounds, followed = self._followed
+            kept._followed = bounds, followed.without(nodes.tolist())
+        return kept
+
+    def neighbours(self, per_node: int, without: Sequence[str]) -> KeptValues[KeptNeighbours]:
         """Return the neighbours that are kept; of other bounds than the last ones none are.
 
         Args:
@@ -67,10 +101,7 @@ class KeptGeneration:
         """
         followed, bounds = self._followed, (per_node, *sorted(without))
         if followed is None or followed[0] != bounds:
-            rows: RowsOfVersion[KeptNeighbours] = RowsOfVersion(
-                self.index, self.version, (), self._of_neighbours
-            )
-            followed = self._followed = bounds, rows
+            followed = self._followed = bounds, KeptValues(self._of_neighbours)
         return followed[1]
 
     @property

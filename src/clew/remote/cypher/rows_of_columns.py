@@ -12,9 +12,10 @@ from clew.graph import Labels, Ragged, Rows, offsets_of
 from clew.graph.validate import validate_vectors
 from clew.remote.cypher.kept_generation import KeptNeighbours
 from clew.remote.cypher.texts import vectors_of_texts
-from clew.remote.kept_rows import KeptRow
+from clew.remote.kept_columns import RowBlock, texts_of
 from clew.remote.packed_rows import (
     HEAD,
+    NEIGHBOUR,
     Ints,
     code_of_kind,
     codes_of_relations,
@@ -22,6 +23,7 @@ from clew.remote.packed_rows import (
     stacked,
 )
 from clew.seed.in_own_words import LinkedWordsPart, count_beside_links
+from clew.store.column_kinds import parse_metadata
 
 Columns = Mapping[str, Any]
 
@@ -59,8 +61,8 @@ EDGE = {
 """Those of edges, where the weight is the bits of a float32: texts of it would be rounded."""
 
 
-def kept_rows_of(node: Columns, fact: Columns, edge: Columns, dimension: int) -> dict[int, KeptRow]:
-    """Return the rows of nodes by their numbers: each has the facts and the edges from its node.
+def block_of(node: Columns, fact: Columns, edge: Columns, dimension: int) -> RowBlock:
+    """Return the rows of nodes: each has the facts and the edges from its node.
 
     Args:
         node: The columns of `NODE`, in any order.
@@ -84,25 +86,27 @@ def kept_rows_of(node: Columns, fact: Columns, edge: Columns, dimension: int) ->
         (np.zeros(len(numbers), np.int64), np.zeros((0, 2), "<i4")),  # of strengths nobody says
     ]
     starts, packed = pack_rows(_head(node), sections)
-    vectors = vectors_of_texts(node["data"], dimension)
-    validate_vectors("vectors", vectors, numbers.tolist())
-    vectors = vectors.astype("<f4")
-    rows = {}
-    for place, number in enumerate(numbers.tolist()):
-        facts = of_facts[place].tolist()
-        rows[number] = KeptRow(
-            packed[starts[place] : starts[place + 1]].tobytes(),
-            b"",
-            False,
-            node["id"][place],
-            node["text"][place],
-            node["metadata"][place],
-            node["links"][place],
-            tuple(fact["text"][one] for one in facts),
-            tuple(fact["relation"][one] for one in facts),
-            vectors[place].tobytes() if node["data"][place] else b"",
-        )
-    return rows
+    has_vector = np.array([bool(text) for text in node["data"]], np.bool_)
+    vectors = vectors_of_texts(filter(None, node["data"]), dimension)
+    validate_vectors("vectors", vectors, numbers[has_vector].tolist())
+    parsed = {text: parse_metadata(text) for text in set(node["metadata"])}
+    none = np.zeros(len(numbers), np.int64)
+    return RowBlock(
+        packed,
+        np.diff(starts),
+        np.zeros((0, NEIGHBOUR), "<i4"),
+        none,
+        none.astype(np.bool_),
+        texts_of(node["id"]),
+        texts_of(node["text"]),
+        texts_of([parsed[text] for text in node["metadata"]]),
+        texts_of(node["links"]),
+        texts_of(fact["text"])[of_facts.values],
+        texts_of(fact["relation"])[of_facts.values],
+        of_facts.lengths,
+        vectors,
+        has_vector,
+    )
 
 
 def kept_neighbours_of(numbers: Rows, heads: Columns, tails: Columns) -> dict[int, KeptNeighbours]:

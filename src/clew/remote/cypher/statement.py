@@ -13,6 +13,10 @@ class PlainNumbers(list[Any]):
     """A list of finite numbers, or of lists of these, which a client need not look through."""
 
 
+class PlainKeys(list[str]):
+    """A list of keys of letters, digits and signs that stand for themselves between quotes."""
+
+
 @dataclass(frozen=True)
 class CypherStatement:
     """A statement with its values.

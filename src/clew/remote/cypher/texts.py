@@ -62,10 +62,7 @@ def vectors_of_texts(texts: Iterable[str], dimension: int) -> Vectors:
         >>> vectors_of_texts([text_of_vector(np.float32([1, 2])), ""], 2).tolist()
         [[1.0, 2.0], [0.0, 0.0]]
     """
-    some = list(texts)
-    vectors = np.zeros((len(some), dimension), np.float32)
-    for row, text in enumerate(some):
-        if text:
-            vectors[row] = np.frombuffer(bytes_of_text(text), "<f4")
-    vectors.flags.writeable = False  # so that it is not copied
+    some, none = list(texts), bytes(4 * dimension)
+    data = b"".join([bytes_of_text(text) if text else none for text in some])
+    vectors = np.frombuffer(data, "<f4").reshape(len(some), dimension)
     return freeze(vectors, np.float32)
