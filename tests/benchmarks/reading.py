@@ -3,14 +3,20 @@
     python -m tests.benchmarks.reading FOLDER...
     python -m tests.benchmarks.reading FOLDER --facts without --repeat 3
     python -m tests.benchmarks.reading FOLDER --profile 40
+    python -m tests.benchmarks.reading FOLDER --clock --before CHECKOUT
 
 FOLDER may be any; `stdlib` stands for the modules at the top of Python's own library. Each folder is read in
-a process of its own, without facts and with the facts of `clew.Names`: its files are parsed, cut into passages
-by `clew.Splitter()`, read for facts, put together as a graph ("assemble"), embedded by the embedded default,
-linked, and their words counted for BM25 ("words"). Seconds are those of the processor, of all threads and
-processes; "wall" is the time on the clock. MB are those of the documents' text as UTF-8, "in files" those of
-the files. The first line of every folder says what importing clew took, which is not in the sum.
+a process of its own, without facts and with the facts of `clew.Names`: its files are parsed and cut into passages
+by `clew.Splitter()` ("read"), read for facts, put together as a graph ("assemble"), embedded by the embedded default,
+linked, and their words counted for BM25 ("words"), one after the other. Seconds are those of the processor, of all
+threads and processes; "wall" is the time on the clock. MB are those of the documents' text as UTF-8, "in files" those
+of the files. The first line of every folder says what importing clew took, which is not in the sum.
 With `--repeat` the run with the smallest sum is shown; with `--profile` where most time went.
+
+With `--clock` nothing is told apart and nothing held back: the library's `Index.from_documents` and the count of words
+in a process that has imported clew, and the command `clew index FOLDER -o NEW`, from its start to its end, with the
+threads and processes that a user gets. Compiled modules are kept, as an installation has them. Seconds by the clock, and in brackets those of
+the processor, are the medians of `--repeat` runs; with `--before` those of another checkout, in turn with this one.
 """
 
 from __future__ import annotations
@@ -21,14 +27,17 @@ import json
 import os
 import pstats
 import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-STAGES = ("parse", "split", "facts", "assemble", "embed", "link", "words")
+STAGES = ("read", "facts", "assemble", "embed", "link", "words")
 FACTS = ("without", "with")
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
@@ -51,8 +60,8 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     started = processor_seconds()
     import clew
     from clew import read
-    from clew.index import build
-    from clew.read import nodes
+    from clew.index import build, languages_beside
+    from clew.index.config import IndexConfig
     from clew.seed.bm25 import InvertedIndexPart
 
     seconds = {"import": processor_seconds() - started} | dict.fromkeys(STAGES, 0.0)
@@ -72,14 +81,15 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     wall = time.perf_counter()
     if profile:
         profiler.enable()
-    documents = timed("parse", read.load_documents)(files_in(folder)).documents
-    nodes._cut = timed("split", nodes._cut)
+    languages_beside.MIN_PASSAGES = sys.maxsize  # they are identified with the words
+    IndexConfig.load_and_cut = timed("read", IndexConfig.load_and_cut)
     read.CachedExtractor.triples = timed("facts", read.CachedExtractor.triples)
     build.read_nodes = timed("assemble", build.read_nodes)
     build.attach_vectors = timed("embed", build.attach_vectors)
     index = timed("link", clew.Index.from_documents)(
-        documents, splitter=clew.Splitter(), extractor=clew.Names() if facts else None
+        files_in(folder), splitter=clew.Splitter(), extractor=clew.Names() if facts else None
     )
+    documents = index.documents
     inverted = timed("words", index.graph.part)(InvertedIndexPart())
     profiler.disable()
     wall = time.perf_counter() - wall
@@ -114,6 +124,63 @@ def measure_apart(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+LIBRARY = """
+import sys, time
+from pathlib import Path
+import clew
+from clew.seed.bm25 import InvertedIndexPart
+begin, processor = time.perf_counter(), time.process_time()
+index = clew.Index.from_documents(Path(sys.argv[1]), extractor=eval(sys.argv[2]))
+index.graph.part(InvertedIndexPart())
+print(time.perf_counter() - begin, time.process_time() - processor)
+"""
+
+
+def clock_library(folder: str, extractor: str, environment: dict[str, str]) -> tuple[float, float]:
+    """Return seconds by the clock and of the processor that the library takes."""
+    command = [sys.executable, "-c", LIBRARY, folder, extractor]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    wall, processor = map(float, done.stdout.split())
+    return wall, processor
+
+
+def clock_command(folder: str, environment: dict[str, str]) -> tuple[float, float]:
+    """Return seconds by the clock and of the processor that `clew index` takes."""
+    with tempfile.TemporaryDirectory() as output:
+        command = [sys.executable, "-m", "clew", "index", folder, "-o", f"{output}/new"]
+        processor, begin = processor_seconds(), time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
+        return time.perf_counter() - begin, processor_seconds() - processor
+
+
+def clock(folder: str, before: str | None, repeat: int) -> None:
+    """Print what the library and the command take by the clock."""
+    with tempfile.TemporaryDirectory() as temporary:
+        if folder == "stdlib":
+            folder = f"{temporary}/stdlib"
+            Path(folder).mkdir()
+            for file in files_in("stdlib"):
+                shutil.copy(file, folder)
+        kept = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{temporary}/compiled"}
+        here = str(Path(__file__).parents[2] / "src")
+        paths = [here] if before is None else [str(Path(before) / "src"), here]
+        environments = [os.environ | kept | {"PYTHONPATH": path} for path in paths]
+        megabytes = bytes_of_files(folder) / 1e6
+        for name, run in (
+            ("library, no facts", lambda env: clock_library(folder, "None", env)),
+            ("library, Names", lambda env: clock_library(folder, "clew.Names()", env)),
+            ("clew index", lambda env: clock_command(folder, env)),
+        ):
+            for environment in environments:
+                run(environment)  # compiles
+            runs = [[run(environment) for environment in environments] for _ in range(repeat)]
+            found = []
+            for of_one in zip(*runs, strict=True):
+                wall, processor = (statistics.median(one) for one in zip(*of_one, strict=True))
+                found.append(f"{wall:.2f} ({processor:.2f}) s  {megabytes / wall:.2f} MB/s")
+            print(f"  {name:<18} {'  ->  '.join(found)}", flush=True)
+
+
 def total(result: dict[str, Any]) -> float:
     return sum(result["seconds"][stage] for stage in STAGES)
 
@@ -135,6 +202,8 @@ def main() -> None:
     parser.add_argument("--facts", nargs="+", choices=FACTS, default=FACTS)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--profile", type=int, default=0, metavar="LINES")
+    parser.add_argument("--clock", action="store_true", help="as a user gets it, by the clock")
+    parser.add_argument("--before", metavar="CHECKOUT", help="with --clock: measured in turn")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if missing := [one for one in options.folders if one != "stdlib" and not Path(one).exists()]:
@@ -143,6 +212,10 @@ def main() -> None:
         print(json.dumps(measure(options.folders[0], "with" in options.facts, options.profile)))
         return
     for folder in options.folders:
+        if options.clock:
+            print(f"{folder}: {bytes_of_files(folder) / 1e6:.2f} MB in files")
+            clock(folder, options.before, max(1, options.repeat))
+            continue
         for i, mode in enumerate(options.facts):
             results = [
                 measure_apart(folder, mode == "with", options.profile)

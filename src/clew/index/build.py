@@ -16,6 +16,7 @@ from clew.embedding.static import CountsOf
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated, release_free_memory
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.index.languages_beside import LanguagesBeside
 from clew.processes import working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
@@ -79,6 +80,7 @@ def build_graph(
     config: IndexConfig,
     known: KnownResults | None = None,
     progress: bool = False,
+    identifies_languages: bool = False,
 ) -> BuiltGraph:
     """Return the graph of the documents; see `Index.from_documents`.
 
@@ -88,6 +90,8 @@ def build_graph(
         config: What the graph is made with. Its generators are not asked; see `generate_texts`.
         known: Results of an earlier build.
         progress: Whether to show bars on stderr.
+        identifies_languages: Whether another thread identifies the languages of the passages
+            meanwhile, which the first question asks for.
 
     Raises:
         ValueError: A document has no text.
@@ -105,8 +109,30 @@ def build_graph(
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
+    if identifies_languages:
+        with LanguagesBeside(graph) as languages:
+            embedder, graph = _embedded(graph, documents, config, known, progress)
+        graph = _linked(graph, config, progress, is_large)
+        languages.give_to(graph)
+    else:
+        embedder, graph = _embedded(graph, documents, config, known, progress)
+        graph = _linked(graph, config, progress, is_large)
+    if is_large:
+        release_free_memory()
+    failed = tuple(extractor.failed)
+    return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
+
+
+def _embedded(
+    graph: Graph,
+    documents: Sequence[Document],
+    config: IndexConfig,
+    known: KnownResults,
+    progress: bool,
+) -> tuple[Embedder, Graph]:
+    """Return the embedder of a graph, and the graph with vectors."""
     with working(config.processes):
-        embedder, graph = attach_vectors(
+        return attach_vectors(
             graph,
             config.embedder,
             replacement_texts=texts_embedded_as(documents),
@@ -115,17 +141,16 @@ def build_graph(
             counts=known.counts,
             progress=progress,
         )
-    bar = progress_bar(config.links, shown=progress, label="linking", unit="kind")
+
+
+def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = False) -> Graph:
+    """Return the graph with the edges of every link."""
     edges = list[Edges]()
-    for link in bar:
+    for link in progress_bar(config.links, shown=progress, label="linking", unit="kind"):
         if is_large:
             release_free_memory()
         edges.append(edges_by(link, graph))
-    graph = graph.with_edges(Edges.join(edges))
-    if is_large:
-        release_free_memory()
-    failed = tuple(extractor.failed)
-    return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
+    return graph.with_edges(Edges.join(edges))
 
 
 def _is_large(graph: Graph) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
@@ -28,6 +28,9 @@ from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.text.estimate import estimate_tokens
 from clew.text.tokens import CounterSource, make_counter
 from clew.types import Generate, Link
+
+if TYPE_CHECKING:
+    from clew.read.sources import LoadedAndCut
 
 DEFAULT_LINKS: tuple[Link, ...] = (
     Contains(),
@@ -171,11 +174,40 @@ class IndexConfig:
             >>> [document.text for document in IndexConfig().load(["The sea."]).documents]
             ['The sea.']
         """
+        choice = FileChoice(self.include, self.exclude)
+        with working(self.processes):
+            loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
+        return self._checked(loaded)
+
+    @collecting_rarely()
+    def load_and_cut(self, sources: object, progress: bool = False) -> LoadedAndCut:
+        """Return what `load` does, and what documents of files were cut into as they were read.
+
+        Args:
+            sources: As in `Index.from_documents`.
+            progress: Whether to show a bar of the files that are read.
+
+        Raises:
+            ValueError: As in `load`.
+
+        Example:
+            >>> IndexConfig().load_and_cut(["The sea."]).pieces
+            {}
+        """
+        from clew.read.cut_as_read import cut_as_read  # these load what reads files
+        from clew.read.sources import LoadedAndCut, load_and_cut
+
+        cut = cut_as_read(self.splitter, self.count, self.max_document, self.max_line)
+        choice = FileChoice(self.include, self.exclude)
+        with working(self.processes):
+            loaded, pieces = load_and_cut(
+                sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress
+            )
+        return LoadedAndCut(self._checked(loaded), pieces)
+
+    def _checked(self, loaded: read.LoadedDocuments) -> read.LoadedDocuments:
         from clew.read.limits import enforce_limits  # it loads what reads files
 
-        with working(self.processes):
-            choice = FileChoice(self.include, self.exclude)
-            loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
         if self.savable:
             check_savable(loaded.documents)
         return enforce_limits(loaded, self.max_document, self.max_line, self.max_depth)

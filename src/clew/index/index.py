@@ -87,15 +87,23 @@ class Index(IndexContents):
         chosen: IndexConfig,
         progress: bool,
     ) -> Self:
-        from clew.index.build import build_graph, collect_facts, generate_texts
+        from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
         from clew.index.changes import no_documents
 
-        loaded, skipped, files = chosen.load(documents)
+        (loaded, skipped, files), pieces = chosen.load_and_cut(documents, progress)
         if not loaded:
             raise ValueError(no_documents(skipped))
         collected = collect_facts(loaded, facts)
         with metered(chosen.count) as meter:
-            built = build_graph(tuple(loaded), collected, chosen, progress=progress)
+            known = KnownResults(pieces=pieces)
+            built = build_graph(
+                tuple(loaded),
+                collected,
+                chosen,
+                known,
+                progress,
+                identifies_languages=not chosen.generators,
+            )
             graph, failed = generate_texts(
                 built.graph, built.embedder, chosen.generators, progress=progress
             )

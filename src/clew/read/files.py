@@ -13,6 +13,7 @@ from clew.read.formats.table import format_of_file
 from clew.read.formats.text import TEXT
 from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
 from clew.read.patterns import FileChoice
+from clew.read.pieces import CutAtOnce, Piece
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
@@ -62,23 +63,35 @@ class FileContents(NamedTuple):
         skipped: (path, reason) for what is not read, or not as its name says.
         is_lasting: Whether the same file gives the same again. False for one that could not be
             opened, which may be possible later.
+        pieces: What each of its documents was cut into; None where that was left for later.
     """
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
     is_lasting: bool = True
+    pieces: Sequence[Sequence[Piece] | None] = ()
 
 
 class _UnopenedFileError(UnreadableFileError):
     """A file could not be opened."""
 
 
-def read_file(file: FileToRead) -> FileContents:
-    """Return the documents of a file. Binary, empty and very large files are not read."""
+def read_file(file: FileToRead, cut: CutAtOnce | None = None) -> FileContents:
+    """Return the documents of a file. Binary, empty and very large files are not read.
+
+    Args:
+        file: The file.
+        cut: What cuts the documents at once; None leaves that for later.
+    """
     skipped: list[tuple[str, str]] = []
     try:
         source = SourceFile(file.path, file.id, _load(file.path), skipped, file.encoding)
-        return FileContents(_read_file(source), skipped)
+        documents, pieces = list[Document](), list[Sequence[Piece] | None]()
+        for document in _documents_of(source):
+            documents.append(document)
+            if cut is not None:  # while its reader still has what it parsed
+                pieces.append(cut(document))
+        return FileContents(documents, skipped, pieces=pieces)
     except UnreadableFileError as reason:
         skipped.append((file.path.as_posix(), str(reason)))
         return FileContents([], skipped, not isinstance(reason, _UnopenedFileError))
@@ -200,20 +213,20 @@ def _leads_outside(path: Path, folder: Path) -> bool:
     return not target.is_relative_to(folder)
 
 
-def _read_file(file: SourceFile) -> list[Document]:
-    """Return the documents of a file.
+def _documents_of(file: SourceFile) -> Iterator[Document]:
+    """Yield the documents of a file.
 
     Where the module that its format requires is missing, the file is read as text, if that is what
     it holds.
     """
     format = format_of_file(file.path.name)
     if format.is_installed():
-        return list(format.read(file))
+        yield from format.read(file)
+        return
     if format.outline is None:
         raise UnreadableFileError(format.hint)
-    documents = list(TEXT.read(file))
+    yield from TEXT.read(file)
     file.report(f"read as text, not by its syntax ({format.hint})")
-    return documents
 
 
 def _load(file: Path) -> bytes:

@@ -11,13 +11,15 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.processes import map_items
 from clew.read.file_reading import FileReading, Look
 from clew.read.files import FileContents, FileToRead, read_file
 from clew.read.formats.table import format_of_file
+from clew.read.pieces import CutAtOnce, Piece
 from clew.version import __version__
 
 READING = 5  # of how files are read; another number reads all of them again
@@ -25,12 +27,33 @@ SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within o
 MAX_NUMBER = 2**63 - 1  # what is kept of a look: inodes of some file systems are larger
 
 
-def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) -> list[FileReading]:
+class ReadFiles(NamedTuple):
+    """What files gave, and what their documents were cut into, where that was done at once.
+
+    Attributes:
+        readings: What each file gave.
+        pieces: The pieces of documents, by their ids.
+    """
+
+    readings: list[FileReading]
+    pieces: dict[str, Sequence[Piece]]
+
+
+def read_files(
+    files: Sequence[FileToRead],
+    known: Mapping[str, FileReading],
+    cut: CutAtOnce | None = None,
+    update: Callable[[int], object] = lambda _: None,
+) -> ReadFiles:
     """Return what the files give; those that are known and have not changed are not opened.
 
     Args:
         files: The files.
         known: What files gave before, by path.
+        cut: What cuts the documents of each file that is opened, at once and by the same process:
+            what a parser has found then serves twice. None cuts nothing. Documents of files that
+            only this process can read are left for later.
+        update: Called with numbers of files that are read.
     """
     readers, now = cache(reader_of), time.time_ns()
     readings = [_look_at(file, readers) for file in files]
@@ -42,13 +65,18 @@ def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) ->
         else:
             changed.append(place)
     contents = map_items(
-        _read_if_same,
+        partial(_read_if_same, cut),
         [(files[place], readings[place].reader, readings[place].look[:2]) for place in changed],
         sizes=[sum(readings[place].look[:1]) for place in changed],
+        update=update,
     )
+    pieces = dict[str, Sequence[Piece]]()
     for place, found in zip(changed, contents, strict=True):
         content = read_file(files[place]) if found is None else found
         reading = readings[place]
+        for document, own in zip(content.documents, content.pieces, strict=False):
+            if own is not None:
+                pieces[document.id] = own
         is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
         readings[place] = replace(
             reading,
@@ -56,7 +84,7 @@ def read_files(files: Sequence[FileToRead], known: Mapping[str, FileReading]) ->
             documents=tuple(content.documents),
             skipped=tuple(content.skipped),
         )
-    return readings
+    return ReadFiles(readings, pieces)
 
 
 def look_of(file: Path) -> Look:
@@ -110,16 +138,19 @@ def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> Fil
     return FileReading(file.path.as_posix(), file.id, reader, look_of(file.path))
 
 
-def _read_if_same(named: tuple[FileToRead, str, Look]) -> FileContents | None:
+def _read_if_same(
+    cut: CutAtOnce | None, named: tuple[FileToRead, str, Look]
+) -> FileContents | None:
     """Return what a file gives; None where this process would read another file, or otherwise.
 
     Args:
+        cut: As in `read_files`.
         named: The file, what is to read it, and its size and the time of its last write.
     """
     file, reader, look = named
     if not reader or _reader_of(file) != reader or look_of(file.path)[:2] != look:
         return None
-    contents = read_file(file)
+    contents = read_file(file, cut)
     return contents if contents.is_lasting else None
 
 

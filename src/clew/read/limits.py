@@ -49,6 +49,21 @@ def enforce_limits(
     return LoadedDocuments(documents, skipped, loaded.files)
 
 
+def is_within_limits(document: Document, max_document: int, max_line: int) -> bool:
+    """Return whether `enforce_limits` leaves a document as it is.
+
+    Args:
+        document: The document.
+        max_document: Characters that a document may have.
+        max_line: Characters that a line of a document that is parsed may have.
+
+    Example:
+        >>> is_within_limits(Document("page", "*" * 90, format="markdown"), 100, 80)
+        False
+    """
+    return len(document.text) <= max_document and _longest_line(document, max_line) <= max_line
+
+
 def _longest_line(document: Document, max_line: int) -> int:
     """Return the length of the longest line, or 0 where no line can be too long."""
     if document.format in KEPT_FORMATS or len(document.text) <= max_line:

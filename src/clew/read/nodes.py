@@ -49,7 +49,9 @@ def read_nodes(
         >>> list(graph.ids), list(graph.kinds)
         (['moon'], ['passage'])
     """
-    bar = progress_bar(shown=progress, label="reading", unit="document", total=len(documents))
+    cut_before = splitter.pieces if isinstance(splitter, CutBefore) else EMPTY
+    shown = progress and any(document.id not in cut_before for document in documents)
+    bar = progress_bar(shown=shown, label="reading", unit="document", total=len(documents))
     with bar:
         pieces = _cut(documents, splitter, count, embedder, bar.update)
     return assemble(documents, pieces, facts, count, extractor)

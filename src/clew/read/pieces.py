@@ -35,6 +35,12 @@ class Piece:
     references: tuple[str, ...] = ()
 
 
+class CutAtOnce(Protocol):
+    """Cuts a document as soon as it is read; None leaves it for later."""
+
+    def __call__(self, document: Document) -> Sequence[Piece] | None: ...
+
+
 class Split(Protocol):
     """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from clew.document import Document
 from clew.graph import EMPTY
+from clew.progress import progress_bar
 from clew.read.file_reading import FileReading
 from clew.read.files import FileToRead, files_at
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
@@ -26,6 +27,7 @@ from clew.read.langchain_documents import (
 )
 from clew.read.llama_index_nodes import from_node, is_node, relate_nodes, unwrap_node
 from clew.read.patterns import FileChoice
+from clew.read.pieces import CutAtOnce, Piece
 
 MAX_PATH_LENGTH = 250  # a longer string is a text
 KNOWN_SOURCES = (
@@ -76,6 +78,13 @@ class LoadedDocuments(NamedTuple):
     files: Mapping[str, FileReading] = EMPTY
 
 
+class LoadedAndCut(NamedTuple):
+    """What came of the sources, and what documents were cut into as they were read, by id."""
+
+    loaded: LoadedDocuments
+    pieces: Mapping[str, Sequence[Piece]]
+
+
 def load_documents(
     sources: object,
     untrusted: bool = False,
@@ -108,6 +117,34 @@ def load_documents(
         >>> [document.text for document in load_documents(["The moon is far."]).documents]
         ['The moon is far.']
     """
+    return load_and_cut(sources, untrusted, encoding, known, choice).loaded
+
+
+def load_and_cut(
+    sources: object,
+    untrusted: bool = False,
+    encoding: str | None = None,
+    known: Mapping[str, FileReading] = EMPTY,
+    choice: FileChoice | None = None,
+    *,
+    cut: CutAtOnce | None = None,
+    progress: bool = False,
+) -> LoadedAndCut:
+    """Return what `load_documents` does, and what documents of files were cut into.
+
+    Args:
+        sources: As in `load_documents`.
+        untrusted: As there.
+        encoding: As there.
+        known: As there.
+        choice: As there.
+        cut: What cuts the documents of files as they are read; None leaves that for later.
+        progress: Whether to show a bar of the files that are read.
+
+    Example:
+        >>> load_and_cut(["The moon is far."]).pieces
+        {}
+    """
     found: list[_Found] = []
     if untrusted and isinstance(sources, str):
         raise TypeError(
@@ -121,12 +158,16 @@ def load_documents(
             found += _find_in(source, encoding, choice)
     if choice is not None:
         found += choice.remarks()
-    loaded = _read_files(found, known)
+    files = [one for one in found if isinstance(one, FileToRead)]
+    shown = progress and bool(files)
+    with progress_bar(shown=shown, label="reading", unit="file", total=len(files)) as bar:
+        readings, pieces = read_files(files, known, cut, bar.update)
+    loaded = _in_places(found, readings)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
     _check_parents(documents)
-    return LoadedDocuments(documents, loaded.skipped, loaded.files)
+    return LoadedAndCut(LoadedDocuments(documents, loaded.skipped, loaded.files), pieces)
 
 
 def load_single(source: object) -> Document | None:
@@ -215,9 +256,8 @@ def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> 
     yield from (FileToRead(file, id, encoding) for file, id in files)
 
 
-def _read_files(found: Sequence[_Found], known: Mapping[str, FileReading]) -> LoadedDocuments:
+def _in_places(found: Sequence[_Found], readings: Sequence[FileReading]) -> LoadedDocuments:
     """Return the documents, with those of the files in their places."""
-    readings = read_files([one for one in found if isinstance(one, FileToRead)], known)
     of_files = iter(readings)
     documents, skipped = list[Document](), list[tuple[str, str]]()
     for one in found:

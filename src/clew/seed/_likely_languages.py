@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.automaton import found_by_automaton
+from clew.graph import freeze
 from clew.text.stems import identify_each, language_identifier
 
 
@@ -78,10 +79,10 @@ class _Choice(NamedTuple):
 def _automaton() -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.int32]]:
     """Return the automaton of the library's model, as `found_by_automaton` takes it."""
     model = language_identifier()
-    return (
-        np.asarray(model.tk_row, np.uint16),
-        np.asarray(model.tk_nextmove, np.uint32),
-        np.asarray(model.tk_output, np.int32),
+    return (  # frozen: as plain Python, a loop keeps a copy of every array that it may change
+        freeze(model.tk_row, np.uint16),
+        freeze(model.tk_nextmove, np.uint32),
+        freeze(model.tk_output, np.int32),
     )
 
 

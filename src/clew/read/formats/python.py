@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import gc
 import re
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -42,11 +43,22 @@ _NAMELESS = {
     "op",
     "ops",
 }
-_FIELDS: dict[type, tuple[str, ...]] = {
+NAME_FIELDS: dict[type, tuple[str, ...]] = {
     kind: () if kind is ast.Constant else tuple(f for f in kind._fields if f not in _NAMELESS)
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
+# The fields in which a statement has other statements, or branches with such.
+_BRANCHES: dict[type, tuple[str, ...]] = {
+    kind: tuple(
+        field
+        for field in kind._fields
+        if field in ("body", "handlers", "orelse", "finalbody", "cases")
+    )
+    for kind in NAME_FIELDS
+    if issubclass(kind, (ast.stmt, ast.ExceptHandler, ast.match_case))
+}
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in the text
 
@@ -54,14 +66,20 @@ Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in th
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the module as one document; a file of which nothing parses is read as text."""
     text = file.text()
-    if isinstance(reason := parse(text), str):
+    tree = parse(text)
+    if isinstance(reason := tree, str):
         if not any(part.tree is not None and part.tree.body for part in parse_parts(text)):
             file.report(f"read as text: no Python of this version ({reason})")
             yield file.document(text)
             return
         file.report(f"read in parts: not all is Python of this version ({reason})")
     module = module_name(file.path, file.id)
-    yield file.document(text, "python", title=f"module {module}", module=module)
+    document = file.document(text, "python", title=f"module {module}", module=module)
+    _BEING_READ.parsed = None if isinstance(tree, str) else (text, tree)
+    try:
+        yield document
+    finally:
+        _BEING_READ.parsed = None
 
 
 def outline(text: str, share: Share) -> Outline:
@@ -86,6 +104,19 @@ def outline(text: str, share: Share) -> Outline:
     parts = outline_parts(text, statements, share)
     trees = [part.tree for part in module if part.tree is not None]
     return Outline(tuple(parts), tuple(sorted(set(_references(trees, place)))))
+
+
+class _BeingRead(threading.local):
+    """The module that a thread is reading, so that it is not parsed again to be cut meanwhile.
+
+    Attributes:
+        parsed: Its text, and its tree, which nobody changes; None where none is being read.
+    """
+
+    parsed: tuple[str, ast.Module] | None = None
+
+
+_BEING_READ = _BeingRead()
 
 
 def parse(text: str) -> ast.Module | str:
@@ -123,7 +154,8 @@ def parse_parts(text: str) -> Iterator[ModulePart]:
         >>> [part.tree is not None for part in parse_parts("a = 1\nb = (\nc = 3")]
         [True, False, True]
     """
-    tree = parse(text)
+    known = _BEING_READ.parsed
+    tree = known[1] if known is not None and known[0] == text else parse(text)
     if not isinstance(tree, str):
         yield ModulePart(0, len(text), tree)
         return
@@ -172,32 +204,31 @@ def module_name(file: Path, id: str = "") -> str:
 
 
 def _statements(body: Sequence[ast.stmt], place: Place) -> tuple[Statement, ...]:
-    return tuple(_statement(node, place) for node in body)
+    return tuple([_statement(node, place) for node in body])
 
 
 def _statement(node: ast.stmt, place: Place) -> Statement:
     start = place(node.lineno, node.col_offset)
     end = place(node.end_lineno or node.lineno, node.end_col_offset or 0)
-    if isinstance(node, Definition):
+    if not _BRANCHES[type(node)]:
+        is_text = (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        )
+        return Statement(start, end, None, (), is_text)
+    if isinstance(node, _DEFINITIONS):
         decorators = (place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list)
         children = _statements(node.body, place)
         begin, is_function = min([start, *decorators]), not isinstance(node, ast.ClassDef)
         return Statement(begin, end, _signature(node), children, is_function=is_function)
-    is_text = (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-    return Statement(start, end, None, _statements(list(_inner(node)), place), is_text)
+    return Statement(start, end, None, _statements(list(_inner(node)), place))
 
 
 def _inner(node: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements directly within a compound one, those of its branches included."""
-    for branch in ("body", "handlers", "orelse", "finalbody", "cases"):
-        children = getattr(node, branch, ())
-        if not isinstance(children, list):  # the body of a lambda is an expression
-            continue
-        for child in children:
+    for branch in _BRANCHES[type(node)]:
+        for child in getattr(node, branch):
             if isinstance(child, ast.stmt):
                 yield child
             else:
@@ -246,7 +277,7 @@ def _walk(tree: ast.Module) -> Iterator[ast.AST]:
     """
     waiting: list[ast.AST] = [tree]
     for node in waiting:
-        for field in _FIELDS[type(node)]:
+        for field in NAME_FIELDS[type(node)]:
             value = getattr(node, field, None)
             if type(value) is list:
                 waiting += [child for child in value if isinstance(child, ast.AST)]
@@ -280,6 +311,13 @@ def _imported_names(
             yield alias.asname or alias.name, targets
 
 
+def _line_ends(text: str) -> list[int]:
+    """Return the place behind every line but the last."""
+    if "\r" in text:
+        return [end.end() for end in _LINE_END.finditer(text)]
+    return list(accumulate(len(line) + 1 for line in text.split("\n")))[:-1]
+
+
 def place_finder(text: str) -> Place:
     r"""Return the function: (line from 1, column in bytes) -> place in the text.
 
@@ -287,8 +325,9 @@ def place_finder(text: str) -> Place:
         >>> place_finder("a\nbc")(2, 1)
         3
     """
-    starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
-    ascii_only = text.isascii()
+    starts = [0, *_line_ends(text), len(text)]
+    if text.isascii():
+        return lambda line, column: starts[line - 1] + column
 
     @lru_cache(maxsize=1)  # statements of one line follow one another
     def places_in(line: int) -> NDArray[np.int64]:
@@ -298,7 +337,7 @@ def place_finder(text: str) -> Place:
         return np.cumsum(np.append(begins, 1)) - 1
 
     def place(line: int, column: int) -> int:
-        if ascii_only or not column:
+        if not column:
             return starts[line - 1] + column
         return starts[line - 1] + int(places_in(line)[column])
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from clew.read.formats.outline import Block, Close, Heading, Share
 from clew.text.spans import paragraphs
@@ -22,8 +23,7 @@ SMALL_SHARE = 0.2  # of a passage: neighbouring definitions that are smaller sha
 TINY_SHARE = 0.15  # of a passage: other statements that are smaller join the definition below them
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(NamedTuple):
     """A statement and its place.
 
     Attributes:
@@ -198,7 +198,7 @@ class _Layout:
 
     def _without_heading(self, statement: Statement) -> Statement:
         fits = self.share(statement.start, statement.end) <= 1
-        return replace(statement, heading=None) if fits else statement
+        return statement._replace(heading=None) if fits else statement
 
     def _block(self, start: int, end: int) -> Iterator[Block]:
         start, end = self._trimmed(start, end)

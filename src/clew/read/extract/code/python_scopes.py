@@ -19,12 +19,11 @@ from clew.read.extract.code.code_file import (
     CodeFile,
     Symbol,
 )
-from clew.read.formats.python import parse_parts, place_finder
+from clew.read.formats.python import NAME_FIELDS, parse_parts, place_finder
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITION, IMPORTED, TYPED, UNKNOWN = range(4)  # kinds of binding, the surest first
-NAMELESS = (ast.expr_context, ast.Constant, ast.operator, ast.unaryop, ast.boolop)
 Place = Callable[[int, int], int]
 
 
@@ -312,10 +311,11 @@ def _reference(relation: str, expression: ast.expr) -> Reference:
 def _children(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
     """Return the nodes directly in one, without those that hold no names."""
     children: list[tuple[ast.AST, Scope]] = []
-    for value in vars(node).values():
-        if isinstance(value, list):
+    for field_name in NAME_FIELDS[type(node)]:
+        value = getattr(node, field_name, None)
+        if type(value) is list:
             children += [(child, scope) for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST) and not isinstance(value, NAMELESS):
+        elif isinstance(value, ast.AST):
             children.append((value, scope))
     return children
 
