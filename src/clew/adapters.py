@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from clew import recipes
 from clew.context import Context
-from clew.embedding.embedder import Embedder, EmbedderSource
+from clew.embedding.embedder import Embedder, EmbedderSource, with_recent_vectors
 from clew.forking import renew_after_fork
 from clew.graph.sources import NAME_KEYS
 from clew.index.answer import NothingFitsWarning
@@ -34,7 +33,7 @@ from clew.index.leads import (
     links_in,
     names_to_follow,
 )
-from clew.index.narrowing import CANDIDATES
+from clew.index.narrowing import CANDIDATES, ask_candidates
 from clew.index.options import check_names, option_names
 from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
 from clew.index.saving import load_contents, save_contents
@@ -75,6 +74,7 @@ __all__ = [
     "Where",
     "aembed_question",
     "as_list",
+    "ask_candidates",
     "check_hops",
     "check_recipe",
     "cosines_by_id",
@@ -94,6 +94,7 @@ __all__ = [
     "source_metadata",
     "text_id",
     "with_first_step",
+    "with_recent_vectors",
     "without_relationships",
 ]
 
@@ -265,24 +266,14 @@ def facts_among(facts: FactsByDocument | None, ids: Iterable[str | None]) -> Fac
     return {id: triples for id, triples in (facts or {}).items() if id in wanted}
 
 
-def remember_vectors(
-    embedder: Embedder, known: Mapping[str, ArrayLike] | None = None, *, grow: bool = False
-) -> Embedder:
+def remember_vectors(embedder: Embedder, known: Mapping[str, ArrayLike]) -> Embedder:
     """Return the embedder with vectors of texts that are known already.
 
     Args:
         embedder: What embeds the other texts.
         known: Vectors by text.
-        grow: Whether to remember what is embedded, the questions too. That suits an embedder which
-            is used for one question, asked several times.
     """
-    vectors = dict(known or {})
-    question = cache(embedder.embed_question) if grow else embedder.embed_question
-    return replace(
-        embedder,
-        embed_texts=RememberedVectors(embedder.embed_texts, vectors, grow),
-        embed_question=question,
-    )
+    return replace(embedder, embed_texts=RememberedVectors(embedder.embed_texts, known))
 
 
 @dataclass(frozen=True)
@@ -292,12 +283,10 @@ class RememberedVectors:
     Attributes:
         embed_texts: What embeds them.
         vectors: Vectors by text.
-        grow: Whether to add what is embedded to `vectors`.
     """
 
     embed_texts: Callable[[list[str]], Any]
-    vectors: dict[str, Any]
-    grow: bool = False
+    vectors: Mapping[str, Any]
 
     def __call__(self, texts: list[str]) -> Any:  # noqa: ANN401  # whatever the embedder returns
         unknown = list(dict.fromkeys(text for text in texts if text not in self.vectors))
@@ -305,8 +294,6 @@ class RememberedVectors:
         if len(embedded) != len(unknown):
             return embedded  # clew says what is wrong with that
         fresh = dict(zip(unknown, embedded, strict=True))
-        if self.grow:
-            self.vectors.update(fresh)
         return [self.vectors[text] if text in self.vectors else fresh[text] for text in texts]
 
 

@@ -60,6 +60,8 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, by, rows, k, le
             patch.setattr(nearest, "MIN_SIFTED", 1)
             patch.setattr(nearest, "MIN_THRESHOLD", 0)
             patch.setattr(nearest, "MAX_REST", np.inf)
+            patch.setattr(nearest, "SIFTING", 2)
+            patch.setattr(nearest, "MAX_PASSED", 8)
         if by == "bounds":  # by vectors that may be as long as these
             patch.setattr(nearest, "MIN_BOUNDED", 1)
             patch.setattr(nearest, "MIN_SAVING", 1)

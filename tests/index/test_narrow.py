@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import clew
-from clew.adapters import names_to_follow
+from clew.adapters import CANDIDATES, QueryOptions, ask_candidates, names_to_follow
 from clew.read.split import whole
 
 TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]
@@ -51,3 +51,22 @@ def test_the_links_of_a_candidate_are_looked_for_once_in_each_format(monkeypatch
         [linked], [program] = map(clew.read.keep_whole, documents)
         assert (linked.references, program.references) == (("tides.md",), ())
     assert looked == [(text, "markdown"), (text, "python")]
+
+
+def test_candidates_that_are_asked_again_answer_as_if_they_came_anew():
+    people = ["Anna Bell", "Ben Okri", "Cleo Hart", "Dan Ek"]
+    texts = [
+        f"{people[i % 4]}\n{people[i % 4]} met {people[i * 3 % 4]} in year {i} at sea."
+        for i in range(12)
+    ]
+    question = "Whom did Anna Bell meet?"
+    ask = ask_candidates(question, texts, CANDIDATES)
+    for options in (
+        QueryOptions("hipporag", budget=60),
+        QueryOptions("hipporag", budget=30),
+        QueryOptions("fused", limit=3),
+        QueryOptions("hipporag", limit=5),
+    ):
+        again, anew = ask(options), clew.narrow(question, texts, options=options)
+        assert [(item.id, item.score) for item in again] == [(item.id, item.score) for item in anew]
+        assert again.text == anew.text

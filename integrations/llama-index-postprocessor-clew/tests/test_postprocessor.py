@@ -226,3 +226,30 @@ def test_a_text_node_made_by_hand_needs_no_metadata(question):
     assert ids(ClewPostprocessor().postprocess_nodes([one], query_str=question)) == [
         one.node.node_id
     ]
+
+
+@pytest.mark.parametrize("recipe", ["dense", "hipporag"])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_questions_embed_no_node_twice(nodes, embed_model, recipe, is_async):
+    got = []
+
+    class Counting(type(embed_model)):
+        def _get_text_embedding(self, text):
+            got.append(text)
+            return super()._get_text_embedding(text)
+
+        _get_query_embedding = _get_text_embedding
+
+    postprocessor = ClewPostprocessor(recipe=recipe, budget=60, embed_model=Counting())
+    asked = ["Who lived on Corfu?", "Who wrote novels?", "Who lived on Corfu?"]
+    for start, question in enumerate(asked):
+        some = [NodeWithScore(node=node) for node in nodes[start : start + 5]]
+        anew = ClewPostprocessor(recipe=recipe, budget=60, embed_model=embed_model)
+        if is_async:
+            chosen = await postprocessor.apostprocess_nodes(some, query_str=question)
+        else:
+            chosen = postprocessor.postprocess_nodes(some, query_str=question)
+        wanted = anew.postprocess_nodes(some, query_str=question)
+        assert chosen == wanted
+    assert len(got) == 7 + 2
+    assert len(set(got)) == len(got)

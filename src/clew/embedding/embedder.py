@@ -17,6 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from clew.embedding.cached_embedder import CachedEmbedder, VectorFile
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.raw_vectors import normalize_vectors, to_array
+from clew.embedding.recent_vectors import (
+    MAX_BYTES,
+    MAX_QUESTION_BYTES,
+    RecentVectors,
+    recent_vectors,
+)
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import EMPTY, Vectors, seal
@@ -31,6 +37,7 @@ __all__ = [
     "embed_batches",
     "embed_texts",
     "fit_default",
+    "with_recent_vectors",
 ]
 
 BATCH = 256  # texts that an embedder gets at once
@@ -100,6 +107,8 @@ class Embedder:
         fitted: the model of the embedded default; None for any other embedder.
         kept: where vectors of texts are kept as they are made; None for nowhere.
         kept_as: the name that they are kept under.
+        recent: vectors of texts that were embedded lately, see `with_recent_vectors`; None where
+            every text that comes is embedded.
 
     Example:
         >>> embedder = Embedder.of(lambda texts: [[len(text), 1] for text in texts])
@@ -115,6 +124,7 @@ class Embedder:
     fitted: FittedEmbedder | None = None
     kept: VectorFile | None = None
     kept_as: str = ""
+    recent: RecentVectors | None = None
 
     @classmethod
     def of(cls, source: object) -> Embedder:
@@ -228,6 +238,91 @@ class _EmbedOne:
         return cast("NDArray[Any]", vectors[0])
 
 
+@dataclass(frozen=True)
+class _RecentQuestion:
+    """A function question -> vector that embeds no question that it embedded lately."""
+
+    embed: Callable[[str], ArrayLike]
+    recent: RecentVectors
+
+    def __call__(self, question: str) -> ArrayLike:
+        known = self.recent.find([question])
+        return known[question] if known else _keep(self.recent, question, self.embed(question))
+
+
+@dataclass(frozen=True)
+class _AsyncRecentQuestion:
+    """The same as a coroutine function."""
+
+    embed: AsyncQuestion
+    recent: RecentVectors
+
+    async def __call__(self, question: str) -> ArrayLike:
+        known = self.recent.find([question])
+        if known:
+            return known[question]
+        return _keep(self.recent, question, await self.embed(question))
+
+
+def _keep(recent: RecentVectors, question: str, raw: ArrayLike) -> ArrayLike:
+    """Keep a question's vector as it came, and return it; what is no vector is not kept."""
+    vector = raw if isinstance(raw, np.ndarray) else to_array(raw)
+    if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.dtype.kind in "fiu":
+        recent.put([(question, vector)])
+    return raw
+
+
+def with_recent_vectors(embedder: Embedder) -> Embedder:
+    """Return the embedder as one that embeds nothing again that it embedded lately.
+
+    Whatever embeds by the same object shares these vectors, within 64 MiB for texts and 4 MiB for
+    questions. They go with that object. Texts of an embedder that has a file of vectors come from
+    there, and the embedded default stays as it is.
+
+    Args:
+        embedder: the embedder. Whoever changes its model in place gives the model another name, or
+            makes another object.
+
+    Example:
+        >>> def embed(texts):
+        ...     print(len(texts), "to embed")
+        ...     return [[len(text), 1] for text in texts]
+        >>> for texts in (["Anna", "Ben"], ["Ben", "Corfu"]):
+        ...     vectors = embed_texts(with_recent_vectors(Embedder.of(embed)), texts)
+        2 to embed
+        1 to embed
+    """
+    if embedder.recent is not None or embedder.fitted is not None:
+        return embedder
+
+    def recent_of(embed: Callable[[Any], ArrayLike], max_bytes: int) -> RecentVectors:
+        return recent_vectors(*_owner(embed), embedder.name, max_bytes)
+
+    questions = recent_of(embedder.embed_question, MAX_QUESTION_BYTES)
+    embed, aembed = embedder.embed_fact_question, embedder.aembed_question
+    if embed is not None:
+        embed = _RecentQuestion(embed, recent_of(embed, MAX_QUESTION_BYTES))
+    return replace(
+        embedder,
+        embed_question=_RecentQuestion(embedder.embed_question, questions),
+        aembed_question=None if aembed is None else _AsyncRecentQuestion(aembed, questions),
+        embed_fact_question=embed,
+        recent=recent_of(embedder.embed_texts, MAX_BYTES),
+    )
+
+
+def _owner(embed: Callable[[Any], ArrayLike]) -> tuple[object, str]:
+    """Return what a function embeds by, which outlives it, and what tells its methods apart."""
+    if isinstance(embed, _EmbedOne):
+        owner, method = _owner(embed.embed_texts)
+        return owner, f"{method} for one"
+    if isinstance(embed, _Method):
+        return embed.source, embed.name
+    if inspect.ismethod(embed):
+        return embed.__self__, embed.__name__
+    return embed, ""
+
+
 def _wrong_shape(came: str) -> ValueError:
     return ValueError(f"the embedder returned {came} for 1 text; wanted [1, d]")
 
@@ -328,6 +423,10 @@ def embed_batches(
         if embedder.kept is not None:
             yield from _kept_batches(embedder, embedder.kept, texts, batch_size, width, bar.update)
             return
+        if embedder.recent is not None:
+            recent = replace(embedder, recent=None), embedder.recent
+            yield from _recent_batches(*recent, texts, batch_size, width, bar.update)
+            return
         start = 0
         for some, raw in _raw_batches(embedder, texts, batch_size):
             if not (is_static and width in (None, np.shape(raw)[1])):
@@ -362,6 +461,32 @@ def _kept_batches(
         if width not in (None, rows.shape[1]):
             rows = normalize_vectors(rows, texts[start : start + batch_size], width)  # raises
         yield start, rows
+
+
+def _recent_batches(
+    embedder: Embedder,
+    recent: RecentVectors,
+    texts: Sequence[str],
+    batch_size: int,
+    width: int | None,
+    update: Callable[[int], object],
+) -> Iterator[tuple[int, Vectors]]:
+    """Yield what `embed_batches` does, and embed those texts alone that were not lately."""
+    vectors = recent.find(texts)
+    update(len(vectors))
+    missing = [text for text in texts if text not in vectors]
+    width = width or next(map(len, vectors.values()), None)
+    for start, rows in embed_batches(embedder, missing, batch_size=batch_size, width=width):
+        new = list(zip(missing[start : start + len(rows)], rows, strict=True))
+        recent.put(new)
+        vectors.update(new)
+        update(len(new))
+    for start in range(0, len(texts), batch_size):
+        some = texts[start : start + batch_size]
+        rows = np.array([vectors[text] for text in some])
+        if width not in (None, rows.shape[1]):
+            rows = normalize_vectors(rows, some, width)  # raises
+        yield start, seal(rows)
 
 
 def _raw_batches(

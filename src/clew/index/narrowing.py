@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, Unpack
 
@@ -14,7 +14,7 @@ from clew import recipes
 from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
-from clew.embedding.embedder import Embedder, embed_texts
+from clew.embedding.embedder import Embedder, embed_texts, with_recent_vectors
 from clew.embedding.general import general_embedder
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph, products
@@ -56,6 +56,9 @@ def narrow(
     them would keep a model busy for seconds: an `embedder` then says how near each candidate is to
     the question, unless there are scores, and nothing else.
 
+    An `embedder` gets no text and no question again that it embedded lately, in this call or in one
+    before: their vectors are kept as long as it lives, in up to 64 MiB, and 4 MiB for questions.
+
     Args:
         question: A text with at least one word.
         candidates: Texts or documents, best first, or pairs of one and its score, higher for
@@ -78,9 +81,46 @@ def narrow(
         ['Ben lives on Corfu.', 'Anna married Ben.']
     """
     chosen, made_with = _chosen(keywords, options, config)
-    shortlist = _Shortlist.of(question, candidates, facts, chosen, made_with, vector)
-    with within(chosen.deadline):
-        return shortlist.answer(chosen)
+    return ask_candidates(question, candidates, made_with, facts=facts, vector=vector)(chosen)
+
+
+def ask_candidates(
+    question: str,
+    candidates: Iterable[object],
+    config: IndexConfig,
+    *,
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    vector: ArrayLike | None = None,
+) -> Callable[[QueryOptions], Context]:
+    """Return what `narrow` does with these candidates: options -> context.
+
+    The small index is made once. A page that is printed too long is asked for with a smaller
+    budget, and nothing is read or embedded again for it.
+
+    Args:
+        question: A text with at least one word.
+        candidates: As in `narrow`.
+        config: What the small index is made with.
+        facts: As in `narrow`.
+        vector: As in `narrow`.
+
+    Example:
+        >>> ask = ask_candidates("Who met Ben?", ["Anna met Ben.", "Ben met Cleo."], CANDIDATES)
+        >>> [len(ask(QueryOptions("dense", limit=limit))) for limit in (1, 2)]
+        [1, 2]
+    """
+    if config.embedder is not None:
+        config = replace(config, embedder=with_recent_vectors(config.embedder))
+    made: dict[bool, _Shortlist] = {}  # by whether the method follows links
+
+    def ask(options: QueryOptions) -> Context:
+        walks = _walks(recipes.get(options.recipe))
+        if walks not in made:
+            made[walks] = _Shortlist.of(question, candidates, facts, options, config, vector)
+        with within(options.deadline):
+            return made[walks].answer(options)
+
+    return ask
 
 
 @dataclass(frozen=True, eq=False)

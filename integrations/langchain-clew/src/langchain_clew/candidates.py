@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import islice, pairwise
 
@@ -14,9 +15,11 @@ from numpy.typing import ArrayLike
 import clew
 from clew.adapters import (
     MAX_LINKS,
+    Ask,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
+    ask_candidates,
     empty_context,
     facts_among,
     links_in,
@@ -72,36 +75,41 @@ class Candidates:
             {**notes, **counts},
         )
 
-    def narrow(
+    def ask(
         self,
         question: str,
-        options: QueryOptions,
         config: IndexConfig,
         facts: FactsByDocument,
         vector: ArrayLike | None = None,
-    ) -> clew.Context:
-        """Return what `clew.narrow` makes of these documents, with the caller's own objects in it.
+    ) -> Ask:
+        """Return what asks these documents a question, as `clew.narrow` does: options -> context.
+
+        The caller's own objects are in the context. However often it is asked, the documents are
+        read and embedded once.
 
         Args:
             question: What is asked.
-            options: What else the question says.
             config: What the small graph is made with.
             facts: Triples by document id. Those of other documents are left aside.
             vector: The question's vector, if it is known already.
         """
         if not self.documents:
-            return empty_context(question, options)
+            return partial(empty_context, question)
         named = self._named()
-        context = clew.narrow(
+        narrow = ask_candidates(
             question,
             named if self.scores is None else list(zip(named, self.scores, strict=True)),
+            config,
             facts=facts_among(facts, self.documents),
             vector=vector,
-            options=options,
-            config=config,
         )
-        items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
-        return with_first_step(replace(context, items=items), "candidates", self.notes)
+
+        def ask(options: QueryOptions) -> clew.Context:
+            context = narrow(options)
+            items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
+            return with_first_step(replace(context, items=items), "candidates", self.notes)
+
+        return ask
 
     def leads(
         self, question: str, facts: FactsByDocument, followed: Sequence[str] = ()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pydantic import ConfigDict, Field, InstanceOf, model_validator
 
 import clew
-from clew.adapters import OptionNames, QueryOptions, aembed_question
+from clew.adapters import OptionNames, aembed_question, with_recent_vectors
 from langchain_clew.candidates import Candidates, scores_in_metadata
 from langchain_clew.chain_page import SEPARATOR, ChainPage
 from langchain_clew.documents import documents_of
@@ -41,7 +41,9 @@ class ClewCompressor(BaseDocumentCompressor):
 
     Attributes:
         embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes. None stands
-            for clew's own embedder.
+            for clew's own embedder. They get no document and no question again that they embedded
+            lately: the vectors are kept as long as the embeddings live, in up to 64 MiB, and 4 MiB
+            for questions.
         recipe: A name of `clew.recipes.names()`, or a method.
         budget: Tokens of the whole context at most. None sets no ceiling.
         k: The exact number of documents, as long as there are so many.
@@ -96,20 +98,16 @@ class ClewCompressor(BaseDocumentCompressor):
         candidates = Candidates.from_documents(documents, scores, {"scores": meaning})
         values = {**self.__dict__, **(self.model_extra or {})}
         options, config = NAMES.query_options(values), NAMES.candidates_config(values)
-
-        def narrow(options: QueryOptions) -> clew.Context:
-            return candidates.narrow(question, options, config, self.facts, vector)
-
         page = ChainPage(
             self._documents, config.count, self.document_prompt, self.document_separator
         )
-        return page.fit(narrow, options)
+        return page.fit(candidates.ask(question, config, self.facts, vector), options)
 
     async def acontext(self, documents: Sequence[Document], question: str) -> clew.Context:
         """Return what `context` returns without blocking the event loop."""
-        vector = (
-            await aembed_question(embedder_of(self.embeddings), question) if documents else None
-        )
+        embedder, vector = embedder_of(self.embeddings), None
+        if embedder is not None and documents:
+            vector = await aembed_question(with_recent_vectors(embedder), question)
         return await asyncio.to_thread(self.context, documents, question, vector=vector)
 
     def _documents(self, context: clew.Context) -> list[Document]:

@@ -163,10 +163,8 @@ class Shortlist:
             known = {id: vectors[id] for id in candidates.documents if id in vectors}
             candidates = candidates.scored(cosines_by_id(known, vector, further.leads))
 
-        def narrow(options: QueryOptions) -> clew.Context:
-            return candidates.narrow(question, options, self.config, self.facts)
-
-        return narrow(options) if page is None else page.fit(narrow, options)
+        ask = candidates.ask(question, self.config, self.facts)
+        return ask(options) if page is None else page.fit(ask, options)
 
     def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):

@@ -14,6 +14,7 @@ from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_clew.candidates import scores_by_order
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
@@ -159,3 +160,33 @@ def test_scores_in_either_direction_become_higher_for_better(scores, descending)
     assert (weights is None) == (
         (max(scores) <= 0 or min(scores) < -1) and (descending or len(scores) == 1)
     )
+
+
+def test_a_page_that_is_printed_too_long_embeds_nothing_again(documents, embeddings, question):
+    prompt = PromptTemplate.from_template("From an old book of travels: {page_content}")
+    compressor = ClewCompressor(
+        embeddings=embeddings, count=len, budget=300, document_prompt=prompt
+    )
+    context = compressor.context(documents, question)
+    assert context.trace[-1].notes["asked again with"], "the page was too long at first"
+    assert sorted(embeddings.documents) == sorted(one.page_content for one in documents)
+    assert embeddings.questions == [question]
+
+
+@pytest.mark.parametrize("recipe", ["dense", "hipporag"])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_questions_embed_no_document_twice(documents, embeddings, recipe, is_async):
+    compressor = ClewCompressor(embeddings=embeddings, recipe=recipe, budget=60)
+    asked = ["Who built the labyrinth?", "Who flew?", "Who built the labyrinth?"]
+    for start, question in enumerate(asked):
+        some = documents[start : start + 6]
+        anew = ClewCompressor(embeddings=type(embeddings)(), recipe=recipe, budget=60)
+        if is_async:
+            found = await compressor.acompress_documents(some, question)
+        else:
+            found = compressor.compress_documents(some, question)
+        assert found == anew.compress_documents(some, question)
+    assert sorted(embeddings.documents) == sorted(one.page_content for one in documents[:8])
+    assert embeddings.questions == asked[:2]
+    copied = pickle.loads(pickle.dumps(compressor))
+    assert copied.compress_documents(some, question) == found

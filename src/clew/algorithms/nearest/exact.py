@@ -5,6 +5,7 @@ Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most o
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +35,12 @@ MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before t
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
 MIN_BOUNDED = 2048  # rows whose cosines are bounded before they are computed
 MIN_THRESHOLD = 0.5  # lowest cosine; below, too few directions are left out, if any
-MIN_SIFTED = 128  # rows of which some are left out before the cosines of the others are computed
-MAX_REST = 0.6  # of the lowest cosine, in the squares behind the first columns, on the average
+MAX_IN_TILES = 2048  # rows whose products are computed part by part, so that no thread wakes up
+MAX_BY_ONE_THREAD = 2**18  # multiplications of two numbers, of which OpenBLAS wakes no thread
+MIN_SIFTED = 128  # rows whose cosines are bounded by their first columns before they are computed
+SIFTING = 6  # times that the vectors are longer than the first columns
+MAX_REST = 0.9  # of the lowest cosine, in the squares behind the first columns, on the average
+MAX_PASSED = 16  # pairs a row; where more pass, all cosines at once take less time
 MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
@@ -83,14 +88,9 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
-    some = _rows_with_a_near_one(vectors, min_cosine)
-    if some is not None:
-        rows, others, scores = _finished(_all_near(vectors[some], k, min_cosine), k, min_cosine)
-        return (
-            freeze(some[rows], np.int32),
-            freeze(some[others], np.int32),
-            freeze(scores, np.float64),
-        )
+    close = _near_by_columns(vectors, k, min_cosine)
+    if close is not None:
+        return _frozen(_finished(close, k, min_cosine))
     bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
@@ -98,33 +98,68 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         blocks = _all_near(vectors, k, min_cosine)
     else:
         blocks = _near_by_bounds(vectors, bounds, k, min_cosine)
-    rows, others, scores = _finished(blocks, k, min_cosine)
-    return freeze(rows, np.int32), freeze(others, np.int32), freeze(scores, np.float64)
+    return _frozen(_finished(blocks, k, min_cosine))
 
 
-def _rows_with_a_near_one(vectors: Vectors, min_cosine: float) -> NDArray[np.int64] | None:
-    """Return the rows that may have a neighbour, ascending; None where that is hardly quicker.
+def _frozen(pairs: Neighbours) -> tuple[Rows, Rows, Floats]:
+    return (
+        freeze(pairs.rows, np.int32),
+        freeze(pairs.others, np.int32),
+        freeze(pairs.cosines, np.float64),
+    )
+
+
+def _near_by_columns(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs] | None:
+    """Return the pairs with at least the lowest cosine; None where another way is quicker.
 
     By Cauchy and Schwarz, a cosine is at most the product of the first columns, and that of the
-    lengths of what is behind them. The vectors of the embedded default begin with a third of their
-    columns that has more than half of their squares.
+    lengths of what is behind them. The first sixth of the columns of the embedded default has a
+    third of the squares, and tells most pairs of names apart.
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
+        k: neighbours of a row, at most.
         min_cosine: the lowest cosine that is wanted.
     """
     n, d = vectors.shape
     if not MIN_SIFTED <= n < MIN_BOUNDED or min_cosine < MIN_THRESHOLD:
         return None
-    leading = vectors[:, : d // MIN_SAVING]
+    leading = vectors[:, : d // SIFTING]
     squares = np.einsum("ij,ij->i", leading, leading)
     if 1 - squares.mean() > MAX_REST * min_cosine:
         return None
-    rests = np.sqrt(np.maximum(1 - squares, 0) + TOLERANCE).astype(np.float32)
-    bounds = np.hstack([leading, rests[:, None]])
-    highest = bounds @ bounds.T
-    np.fill_diagonal(highest, -1)
-    return np.flatnonzero(highest.max(axis=1, initial=-1) >= min_cosine - 2 * TOLERANCE)
+    rests = np.maximum(np.einsum("ij,ij->i", vectors, vectors) - squares, 0) + TOLERANCE
+    bounds = np.hstack([leading, np.sqrt(rests)[:, None]])
+    highest = _all_products(bounds, bounds, begins_alike=True)
+    places = np.flatnonzero(highest.reshape(-1) >= np.float32(min_cosine - 2 * TOLERANCE))
+    rows, others = np.divmod(places, n)
+    once = others > rows
+    if np.count_nonzero(once) > MAX_PASSED * n:
+        return None
+    return _near_among(vectors, rows[once], others[once], k, min_cosine)
+
+
+def _near_among(
+    vectors: Vectors,
+    rows: NDArray[np.integer],
+    others: NDArray[np.integer],
+    k: int,
+    min_cosine: float,
+) -> list[Pairs]:
+    """Return those of some pairs, in both directions, that have at least the lowest cosine."""
+    blocks: list[Pairs] = []
+    waiting = 0
+    for start in range(0, len(rows), MAX_COMPARED):
+        some, other = rows[start : start + MAX_COMPARED], others[start : start + MAX_COMPARED]
+        cosines = np.einsum("ij,ij->i", vectors[some], vectors[other])
+        near = cosines >= min_cosine - 2 * TOLERANCE
+        some, other, scores = some[near], other[near], cosines[near].astype(np.float64)
+        blocks += [(some, other, scores), (other, some, scores)]
+        waiting += 2 * len(scores)
+        if waiting > max(MAX_WAITING, 4 * len(vectors) * k):
+            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
+            waiting = len(blocks[0][2])
+    return blocks
 
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
@@ -134,7 +169,7 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     floors = np.full(n, min_cosine, np.float32)  # no k-th nearest of a row is farther
     blocks: list[Pairs] = []
     for start in range(0, n, height):
-        cosines = vectors[start : start + height] @ vectors[start:].T
+        cosines = _all_products(vectors[start : start + height], vectors[start:], begins_alike=True)
         end = start + len(cosines)
         own = np.arange(len(cosines))
         cosines[own, own] = -1
@@ -144,12 +179,39 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
         near = below.max(axis=0, initial=-1) >= floors[end:] - np.float32(2 * TOLERANCE)
         later = np.flatnonzero(near)
         later_floors = floors[end:][later]
-        rows, others, scores = _candidates(below[:, later].T.copy(), k, later_floors)
+        rows, others, scores = _candidates(below.T[later], k, later_floors)
+        del cosines, below  # 64 MB, which the next block would be computed beside
         floors[end + later] = later_floors
         blocks.append((later[rows] + end, others + start, scores))
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
     return blocks
+
+
+def _all_products(some: Vectors, others: Vectors, *, begins_alike: bool = False) -> Vectors:
+    """Return the product of each row with each other: float32 [m, n].
+
+    Args:
+        some: float32 [m, d].
+        others: float32 [n, d].
+        begins_alike: whether the first m of these are the first ones.
+    """
+    m, n = len(some), len(others)
+    height = math.isqrt(MAX_BY_ONE_THREAD // max(some.shape[1], 1))
+    if max(m, n) > MAX_IN_TILES or not height:
+        at_once: Vectors = some @ others.T
+        return at_once
+    cosines = np.empty((m, n), np.float32)
+    columns = others.T
+    for top in range(0, m, height):
+        bottom = min(top + height, m)
+        for left in range(top if begins_alike else 0, n, height):
+            right = min(left + height, n)
+            tile = np.matmul(some[top:bottom], columns[:, left:right])
+            cosines[top:bottom, left:right] = tile
+            if begins_alike and top < left < m:
+                cosines[left : min(right, m), top:bottom] = tile[:, : m - left].T
+    return cosines
 
 
 def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
@@ -241,14 +303,7 @@ def _near_by_bounds(vectors: Vectors, bounds: Vectors, k: int, min_cosine: float
         rows, others = np.divmod(places, highest.shape[1])
         once = others > rows
         rows, others = rows[once] + start, others[once] + start
-        for some in range(0, len(rows), MAX_COMPARED):
-            pair = slice(some, some + MAX_COMPARED)
-            cosines = np.einsum(
-                "ij,ij->i", vectors[rows[pair]], vectors[others[pair]], dtype=np.float64
-            )
-            near = cosines >= min_cosine - 2 * TOLERANCE
-            one, other = rows[pair][near], others[pair][near]
-            blocks += [(one, other, cosines[near]), (other, one, cosines[near])]
+        blocks += _near_among(vectors, rows, others, k, min_cosine)
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
     return blocks
@@ -336,8 +391,7 @@ def _cosines_of(
     """
     is_dense = not isinstance(every, VectorColumn) or every.is_dense
     if compared is None and is_dense:
-        at_once: Vectors = some @ np.asarray(every).T
-        return at_once
+        return _all_products(some, np.asarray(every))
     compared = np.arange(len(every)) if compared is None else compared
     cosines = np.empty((len(some), len(compared)), np.float32)
     if not is_dense and len(some) <= MAX_BY_PRODUCTS:

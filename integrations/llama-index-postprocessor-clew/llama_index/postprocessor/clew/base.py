@@ -31,6 +31,7 @@ from clew.adapters import (
     ModelSource,
     OptionNames,
     check_recipe,
+    with_recent_vectors,
 )
 
 NAMES = OptionNames({"limit": "top_n", "model": "llm", "embedder": "embed_model"})
@@ -49,7 +50,9 @@ class ClewPostprocessor(BaseNodePostprocessor):
     `extractor` is None: they join what the retriever found apart. The nodes' scores are the weights
     that the recipe starts from. Vectors that come along, on the nodes or with the question, are of
     a model that cannot be known here: nodes without scores are compared by `embed_model`, if there
-    is one. Every other option of `clew.narrow` is a field, too.
+    is one. It gets no node and no question again that it embedded lately: the vectors are kept as
+    long as the model lives, in up to 64 MiB, and 4 MiB for questions. Every other option of
+    `clew.narrow` is a field, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow", validate_assignment=True)
@@ -124,7 +127,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
         if config.embedder is not None:
             texts = bundle.custom_embedding_strs
             asked = QueryBundle(bundle.query_str, custom_embedding_strs=texts)
-            vector = bundle_vector(config.embedder, asked)
+            vector = bundle_vector(with_recent_vectors(config.embedder), asked)
         return narrow_within_budget(
             bundle.query_str,
             scored_candidates(nodes, without_vector),

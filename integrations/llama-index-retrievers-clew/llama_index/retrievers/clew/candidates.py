@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any
 
@@ -46,12 +45,12 @@ from clew.adapters import (
     IndexConfig,
     QueryOptions,
     aembed_question,
+    ask_candidates,
     check_hops,
     cosines_by_id,
     facts_among,
     lead_question,
     names_to_follow,
-    remember_vectors,
     with_first_step,
 )
 
@@ -142,18 +141,8 @@ def narrow_within_budget(
     vector: ArrayLike | None,
 ) -> clew.Context:
     """Return what `clew.narrow` makes of the candidates, within the budget as it is printed."""
-    embedder = config.embedder
-    if embedder is not None:
-        embedder = remember_vectors(embedder, grow=True)
-    ask = partial(
-        clew.narrow,
-        question,
-        candidates,
-        facts=facts,
-        vector=vector,
-        config=replace(config, embedder=embedder),
-    )
-    return within_budget(ask, nodes_of, config.count, options)
+    ask = ask_candidates(question, candidates, config, facts=facts, vector=vector)
+    return within_budget(lambda *, options: ask(options), nodes_of, config.count, options)
 
 
 def without_vector(node: BaseNode) -> BaseNode:
