@@ -18,7 +18,8 @@ from clew.measure.quotes import Place, QuotedQuestion, lost_questions, words_of
 from tests.benchmarks import everyday, everyday_corpora
 from tests.benchmarks.everyday import best, measure, read_questions
 
-SETS = sorted(everyday.QUESTIONS.glob("*.jsonl"))
+SETS = [everyday.QUESTIONS / f"{name}.jsonl" for name in sorted(everyday_corpora.SOURCES)]
+HOWTO = everyday.QUESTIONS / "howto.jsonl"  # written, too, for a folder that code makes
 
 
 def asked(text, *quotes):
@@ -30,7 +31,7 @@ def lines(path):
 
 
 def test_there_is_a_set_for_every_corpus():
-    assert {path.stem for path in SETS} == set(everyday_corpora.SOURCES)
+    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO}
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
@@ -53,6 +54,13 @@ def test_no_file_has_gold_in_both_halves(path):
         files[record["half"]].update(gold["file"] for gold in record["gold"])
     assert not files["tune"] & files["held"]
     assert len(read_questions(path, "tune")) + len(read_questions(path, "held")) == 80
+
+
+def test_each_how_to_question_is_of_a_definition_of_its_own():
+    records = lines(HOWTO)
+    assert len({record["question"] for record in records}) == len(records) == 115
+    files = [name.partition("#")[0] for record in records for name in record["definitions"][:1]]
+    assert len(set(files)) == len(files), "one definition was drawn of each file"
 
 
 def test_a_quote_is_found_across_line_ends_and_markup():

@@ -16,6 +16,7 @@ from tests.benchmarks.prepare import (
     manuals,
     meetings,
     paragraphs,
+    posts,
     sets,
     support,
 )
@@ -30,6 +31,7 @@ from tests.benchmarks.prepare.material import (
     plain,
     write,
 )
+from tests.benchmarks.prepare.package import DebianPackage
 from tests.benchmarks.prepare.words import quote_around, quotes_along
 
 
@@ -576,3 +578,64 @@ def test_a_task_is_answered_where_its_option_is_described():
     assert quotes[0] == "Sail at the hour that is given , see tide(7"
     assert quotes[2] == "Go on board with -t set"
     assert manuals.options_of("tar {{[-x|--extract]}}vf {{a-b}}") == {"-x", "--extract"}
+
+
+LIBRARY = """<html><body><h1>sea</h1><dl class="py function">
+<dt class="sig sig-object py" id="sea.sail">sea.sail(<em>hour</em>)</dt>
+<dd><p>Set out at the <em>hour</em> that is given, see <a href="x.html">the tide tables of</a> it.</p>
+<dl class="py method"><dt class="sig" id="sea.sea.harbour">harbour()</dt>
+<dd><p>Come back to the old harbour again.</p></dd></dl></dd></dl></body></html>"""
+
+
+def test_posts_are_answered_by_the_definition_that_their_code_calls():
+    def answer(number, code, *definitions):
+        return {
+            "question_id": f"{number}-1",
+            "cmd": code,
+            "oracle_man": [f"python.library.{definition}" for definition in definitions],
+        }
+
+    answers = [
+        answer(1, "ship = sea.sail(10)", "sea#sea.sail"),
+        answer(2, "ship.harbour()", "sea#sea.sea.harbour"),  # of a type that nobody knows
+        answer(3, "sea.sail(10)[0]", "sea#sea.sail"),  # the call is a part
+        answer(4, "sea.sail(clock())", "sea#sea.sail", "time#clock"),  # two definitions
+        answer(5, "sea.harbour()", "sea#sea.sea.harbour"),  # of the class, named as its module
+        answer(6, "sea.swim()", "sea#sea.swim"),  # no such definition
+        *(answer(number, "sea.sail(9)", "sea#sea.sail") for number in (7, 8)),
+    ]
+    titles = [{"question_id": i, "intent": f"How to go <b>{i}</b> times?"} for i in range(1, 9)]
+    material = posts.prepare_posts(
+        {"library/sea.html": LIBRARY}, json.dumps(titles), [json.dumps(answers)]
+    )
+    of_ships = {f"How to go {i} times?" for i in (1, 7, 8)}
+    asked = {draft.question for draft in material.drafts}
+    assert asked & of_ships < of_ships  # a definition answers two posts
+    assert asked - of_ships == {"How to go 5 times?"}
+    by_words = {place.quote for draft in material.drafts for place in draft.places}
+    assert by_words == {
+        "Set out at the hour that is given, see",
+        "Come back to the old harbour again",
+    }
+    assert {draft.group for draft in material.drafts} == {"library/sea.html"}
+
+
+def test_written_questions_name_the_definitions_that_answer_them():
+    lines = json.dumps({"question": "How do I return?", "definitions": ["sea#sea.sea.harbour"]})
+    (draft,) = posts.prepare_written({"library/sea.html": LIBRARY}, lines).drafts
+    assert draft == Draft(
+        "How do I return?",
+        (Place("library/sea.html", "Come back to the old harbour again"),),
+        "library/sea.html",
+    )
+
+
+def test_a_package_of_debian_is_read_where_it_is_unpacked(tmp_path):
+    package = DebianPackage("sea-doc", "usr/share/doc/sea")
+    with pytest.raises(ValueError, match="apt-get download sea-doc && dpkg-deb -x"):
+        package.read(tmp_path, lambda path: True)
+    page = tmp_path / "sea-doc" / package.folder / "in" / "a.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("é", "utf-8")
+    page.with_suffix(".txt").touch()
+    assert package.read(tmp_path, lambda path: path.endswith(".html")) == {"in/a.html": "é"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew import Index, Splitter
+from clew import Document, Index, Splitter
 from clew.read import load_documents
 from clew.read.formats.html import decode, parse_page
 from clew.read.formats.markdown import find_links, outline
@@ -362,3 +362,30 @@ def test_a_term_of_a_glossary_is_the_heading_of_what_it_means():
     prose = "<p>" + "Water has no memory of the moon. " * 5
     assert "#" not in parse_page(page.format(behind=prose)).text[2:].split("## Moon")[0]
     assert parse_page("<dl><dt>ebb<dd>Water.</dl>").text == "ebb\n\nWater."
+
+
+def test_a_definition_of_a_reference_is_a_section_unless_it_is_short():
+    described = "Come back to the quay, " + "however high the tide is, " * 4 + "and wait."
+    page = f"""<h1>sea</h1><p>To sail.</p><dl class="py class">
+        <dt class="sig sig-object py" id="sea.Boat"><em>class </em>
+          <span class="sig-prename descclassname">sea.</span><span class="sig-name descname">Boat</span>
+          (<em>seats</em>)<a class="headerlink" href="#sea.Boat">¶</a></dt>
+        <dd><p>What sails.</p>
+          <dl class="method"><dt id="sea.Boat.back"><code class="sig-name descname">back</code>()</dt>
+            <dt id="sea.Boat.home"><code class="sig-name descname">home</code>()</dt>
+            <dd><p>{described}</p></dd></dl>
+          <dl class="method"><dt class="sig" id="sea.Boat.stop"><b class="sig-name">stop</b>()</dt>
+            <dd><p>Halt.</p></dd></dl></dd></dl>
+        <p>Boats are old.</p><h2>Tides</h2><p>Two a day.</p>"""
+    text = parse_page(page).text
+    assert text == (
+        "# sea\n\nTo sail.\n\n## sea.Boat\n\nclass sea.Boat (seats)\n\nWhat sails.\n\n"
+        f"### back, home\n\n`back`()\n\n`home`()\n\n{described}\n\n"
+        "<!-- end of h3 -->\n\nstop()\n\nHalt.\n\n"
+        "<!-- end of h2 -->\n\nBoats are old.\n\n## Tides\n\nTwo a day."
+    )
+    pieces = Splitter()(Document("d", text, format="markdown"))
+    above = {piece.text: piece.parent and pieces[piece.parent].text for piece in pieces}
+    assert above["stop()\n\nHalt."] == "sea.Boat"
+    assert above["Boats are old."] == above["To sail."] == above["sea.Boat"]
+    assert not any("<!--" in piece.text for piece in pieces)

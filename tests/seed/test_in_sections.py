@@ -40,3 +40,25 @@ def test_a_score_is_divided_by_a_power_of_the_passages_beside(lengths, loose, ex
 def test_what_is_no_power_is_refused(wrong):
     with pytest.raises(ValueError, match="at least 0, and most"):
         InSections(BM25(), **wrong)
+
+
+def test_an_entry_of_a_reference_counts_as_one_of_several_passages():
+    texts = {
+        "sea.sail": "sea.sail(hour)\n\nSet out.",  # an entry
+        "sea.dive": "sea.dive (a function) is called.\n\nSet out.",  # a sentence
+        "sea.land": "To come back, sea.land is called.\n\nSet out.",  # a sentence
+        "sea.swim": "def sea.swim():\n    out\n\nSet out.",  # code
+        "sea": "(a table)\n\nSet out.",  # another line
+        "Set out": "Set out(hour)\n\nSet out.",  # words, not a name
+        "a, b": "a(b)\n\nSet out.",  # an entry of two names
+    }
+    both = [text for pair in texts.items() for text in pair]
+    graph = Graph.of(
+        both,
+        kinds=["section", "passage"] * len(texts),
+        parents=[parent for row in range(0, len(both), 2) for parent in (-1, row)],
+    )
+    query = Query("Who set out?")
+    plain = BM25().on(graph)(query).scores[1::2]
+    scores = InSections(BM25(), exponent=1).on(graph)(query).scores[1::2]
+    assert (plain / scores).tolist() == pytest.approx([3, 1, 1, 1, 1, 1, 3])

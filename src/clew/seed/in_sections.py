@@ -3,11 +3,14 @@
 The words of a heading, and what the document around says, count for every passage of a section. A
 section of one passage is about what its heading says; of ten passages, few answer. So the score is
 divided by a small power of their number, as pivoted normalization does with the length of a
-document (Singhal, Buckley and Mitra, SIGIR 1996).
+document (Singhal, Buckley and Mitra, SIGIR 1996). A section that begins with a line of its own that
+repeats its heading, as a definition in a reference begins with its signature, is an entry of the
+section around, and no subject of its own: it counts as one of several passages.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,13 +21,18 @@ from clew.graph import Graph
 from clew.seed.in_documents import InDocuments
 from clew.types import Query, Seed, Seeds
 
+_WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such as "async with"
+_SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
+_BEHIND = ("", "(", "[", " ", ":", "=")  # a name in its signature
+ENTRY = 3  # passages that an entry of a reference counts as
+
 
 @dataclass(frozen=True)
 class InSections:
     """Score by another seed, and passages of long sections lower: score / n ** exponent.
 
     n is the number of passages that are directly in the section, or in the document where it has no
-    sections. A passage that is in neither keeps its score.
+    sections; of an entry at least `ENTRY`. A passage that is in neither keeps its score.
 
     Attributes:
         seed: the other seed.
@@ -77,9 +85,29 @@ class InSections:
 class SectionSizesPart:
     """The part that counts the passages that are directly in each node, int64 [n].
 
-    A graph that is a part of a corpus is given the counts of the whole.
+    An entry of a reference has at least `ENTRY`. A graph that is a part of a corpus is given the
+    counts of the whole.
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
-        parents = graph.parents[graph.rows("passage")]
-        return np.bincount(parents[parents >= 0], minlength=len(graph))
+        rows = graph.rows("passage")
+        parents = graph.parents[rows]
+        counts = np.bincount(parents[parents >= 0], minlength=len(graph))
+        for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
+            if counts[section] < ENTRY and _is_entry(
+                graph.texts[section], graph.texts[section + 1]
+            ):
+                counts[section] = ENTRY
+        return counts
+
+
+def _is_entry(heading: str, text: str) -> bool:
+    """Return whether a text begins with a signature, in a line of its own, of what is above it."""
+    line, _, described = text.partition("\n\n")
+    name, line = heading.partition(", ")[0].replace("`", ""), line.replace("`", "")
+    if not name or " " in name or name not in line or "\n" in line or not described:
+        return False
+    if line.rstrip().endswith(_SENTENCE_ENDS):
+        return False
+    words_before, _, behind = line.partition(name)
+    return _WORDS.fullmatch(words_before) is not None and behind[:1] in _BEHIND

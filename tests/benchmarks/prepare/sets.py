@@ -16,10 +16,12 @@ from tests.benchmarks.prepare import (
     manuals,
     meetings,
     paragraphs,
+    posts,
     support,
 )
 from tests.benchmarks.prepare.checkout import Checkout
 from tests.benchmarks.prepare.material import Draft, Material, write
+from tests.benchmarks.prepare.package import DebianPackage
 
 XQUAD = Checkout("google-deepmind/xquad", "7d30520c717524000f0d9d2f9c10a069acd9d285")
 CRANFIELD = Checkout("oussbenk/cranfield-trec-dataset", "1208e6edfb6cb2527b2c44398d3d8fefd3249144")
@@ -34,6 +36,9 @@ AWS = Checkout("siagholami/aws-documentation", "2d06ee9011f3192b2ff38c09f04e01f1
 PYTHON = Checkout(
     "MegaPlayerXD/python-documentation-html", "a8aaab7c70c92439c10e469a1e9dd8cc24ea0053"
 )
+CONALA = Checkout("zorazrw/multilingual-conala", "b48112fe492432507d72004aafb6f0c399308333")
+DOCPROMPTING = Checkout("shuyanzhou/docprompting", "0a89d2b624dd62c81143c84e1273a36ea6c3c8ea")
+PYTHON_LIBRARY = DebianPackage("python3.11-doc", "usr/share/doc/python3.11/html")
 TLDR = Checkout("tldr-pages/tldr", "08e345f42639f67d99282813247ac670dc6e87cb")
 GIT_PAGES = Checkout("gitster/git-manpages", "29c9faa24714fc374490d4f8aa4589e509dc59e4")
 BSD_PAGES = Checkout("chimera-linux/chimerautils", "8a71251d1846185899600a7484ac0f522dea8740")
@@ -48,8 +53,10 @@ CHECKOUTS = (
     CADDY,
     CISI,
     COMMONS,
+    CONALA,
     COSQA,
     CRANFIELD,
+    DOCPROMPTING,
     GIT_PAGES,
     OPENLAYERS,
     PYTHON,
@@ -59,6 +66,8 @@ CHECKOUTS = (
     VALKEY,
     XQUAD,
 )
+EVERYDAY = Path(__file__).parents[1] / "everyday"  # questions that were written
+PACKAGES = (PYTHON_LIBRARY,)
 LARGEST = 120_000  # characters of a source file
 AWS_FILES = 400
 
@@ -147,21 +156,23 @@ class Store:
     """Where the material comes from.
 
     Attributes:
-        sources: The folder of clones; None if there is none.
+        sources: The folder of clones and packages; None if there is none.
         index_url: The package index; None for the one that pip uses.
     """
 
     sources: Path | None
     index_url: str | None = None
 
-    def checkout(self, checkout: Checkout, keep: Callable[[str], bool]) -> dict[str, str]:
-        """Return the wanted texts of a clone, by path."""
+    def checkout(
+        self, source: Checkout | DebianPackage, keep: Callable[[str], bool]
+    ) -> dict[str, str]:
+        """Return the wanted texts of a clone or a package, by path."""
         if self.sources is None:
             raise ValueError(
-                f"name the folder of clones with --sources SOURCES; {checkout.repository} comes "
-                f"there with: {checkout.commands()}"
+                "name the folder of clones with --sources SOURCES; what is wanted comes there "
+                f"with: {source.commands()}"
             )
-        return checkout.read(self.sources, keep)
+        return source.read(self.sources, keep)
 
     def archives(self, *sources: Source) -> dict[str, str]:
         """Return the kept texts of archives of the package index, by path in the corpus."""
@@ -239,6 +250,26 @@ def _from_archives(*sources: Source) -> Callable[[Store], tuple[Material, Sequen
     return prepare
 
 
+def _library(store: Store) -> dict[str, str]:
+    return store.checkout(
+        PYTHON_LIBRARY, lambda path: path.startswith(posts.FOLDER) and path.endswith(".html")
+    )
+
+
+def _howto(store: Store) -> tuple[Material, Sequence[Draft]]:
+    questions = EVERYDAY.joinpath("howto.jsonl").read_text("utf-8")
+    return posts.prepare_written(_library(store), questions), ()
+
+
+def _posts(store: Store) -> tuple[Material, Sequence[Draft]]:
+    path = "dataset/train/train.json"
+    titles = store.checkout(CONALA, lambda name: name == path)[path]
+    answers = store.checkout(
+        DOCPROMPTING, lambda name: bool(re.match(r"data/conala/cmd_\w+\.oracle_man", name))
+    )
+    return posts.prepare_posts(_library(store), titles, answers.values()), ()
+
+
 def _support(store: Store) -> tuple[Material, Sequence[Draft]]:
     texts = store.checkout(AWS, lambda path: path.endswith((".md", "QA_true.csv")))
     questions = texts.pop("QA_true.csv")
@@ -292,6 +323,8 @@ def _queries(store: Store) -> tuple[Material, Sequence[Draft]]:
 
 SETS: dict[str, PreparedSet] = {
     "python": PreparedSet("documentation", _python, "support"),
+    "howto": PreparedSet("documentation", _howto, "support"),
+    "posts": PreparedSet("documentation", _posts, "support"),
     "handbooks": PreparedSet("documentation", _from_archives(*HANDBOOKS), "support"),
     "manuals": PreparedSet("documentation", _from_archives(*MANUALS), "handbooks"),
     "support": PreparedSet("documentation", _support, "python"),

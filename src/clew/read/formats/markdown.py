@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile
-from clew.read.formats.outline import Block, Heading, Outline, Share
+from clew.read.formats.outline import Block, Close, Heading, Outline, Share
 from clew.text.spans import trim_span
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _LINE_END = re.compile(_END)
 # Definitions of references to places of the same page, such as Rust's RFCs have below headings.
 _OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
+_CLOSE = re.compile(r"<!-- end of h([1-6]) -->")  # as `MarkdownWriter` ends the sections of a level
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
@@ -66,7 +67,7 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
     tokens, starts, _ = parsed
     begins = _block_begins(parsed)
     ends = [*begins[1:], (len(starts) - 1, len(tokens))]
-    parts: list[Heading | Block] = []
+    parts: list[Heading | Block | Close] = []
     for (line, i), (end_line, next_token) in zip(begins, ends, strict=True):
         start, end = trim_span(text, starts[line], starts[end_line])
         if start == end:
@@ -80,10 +81,14 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
             parts[-1] = replace(before, end=end)
             continue
         kind = tokens[i].type if i != _NO_TOKEN else "paragraph_open"
+        if kind == "html_block" and (end_mark := _CLOSE.fullmatch(text, start, end)):
+            parts.append(Close(int(end_mark[1])))
+            continue
         if kind == "heading_open":
             first = start
-            while parts and isinstance(parts[-1], Block) and _is_label(text, parts[-1]):
-                first = parts.pop().start
+            while parts and isinstance(label := parts[-1], Block) and _is_label(text, label):
+                first = label.start
+                parts.pop()
             level, words = int(tokens[i].tag[1]), _heading_words(tokens[i + 1])
             parts.append(Heading(level, words, first, end, start if first < start else None))
         elif kind.endswith("_list_open"):

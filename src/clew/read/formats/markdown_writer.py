@@ -1,8 +1,10 @@
 """A Markdown text is written as the elements of a page come by, in their order.
 
 Headings, paragraphs, lists, tables, code and links keep their marks. A term of a glossary is the
-heading of what it means. Words that Markdown would read as a mark are escaped where they would be
-one: at the start of a line, before a bracket, in a heading.
+heading of what it means, and the name of a definition (Sphinx's) that of its signature and of what
+describes it, unless that is short; where the text around definitions goes on behind them, a comment
+ends their sections. Words that Markdown would read as a mark are escaped where they would be one:
+at the start of a line, before a bracket, in a heading.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ PERMALINKS = ("¶", "#", "§", "🔗", "")  # the words of a link to the heading
 NOT_FOLLOWED = ("javascript:", "mailto:", "data:", "tel:")
 MAX_DEPTH = 20  # lists and quotations within another that are shown as such
 MAX_BEHIND = 80  # characters behind a glossary, such as a link back, that may go to its last term
+NAMES = ".sig-prename, .sig-name, code.descclassname, code.descname"  # in a signature
+MIN_DESCRIPTION = 16  # words that describe a definition under a heading of its own
 MAX_SPAN = 100  # columns that one cell of a table may span
 _ESCAPES = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": ""}
 _SPACE = re.compile(r"[ \t\n\r\f\v\u00a0]+")
@@ -116,6 +120,9 @@ class MarkdownWriter:
         self._level = 0  # of the last heading
         self._term_level = 0  # of the headings that the terms of a glossary are
         self._lists_within = 0  # a glossary is open, 1, with lists of definitions in it; 0: none is
+        # The level of the signatures of each open list of definitions; 0: of another open list.
+        self._signature_levels: list[int] = []
+        self._ended_level = 0  # of the definitions that the next block does not belong to; 0: none
         self._term_goes_on = False  # the next element is another term of the same meaning
         self._code_block: list[str] | None = None  # None: in no `pre`
         self._code_language = ""
@@ -175,7 +182,7 @@ class MarkdownWriter:
             if not (tag == "dt" and self._term_goes_on):
                 self._flush(in_cell=tag not in CELLS and tag not in ROWS)
             if tag in ("dl", "dt"):
-                self._enter_glossary(tag, node)
+                self._enter_definitions(tag, node)
             else:
                 self._enter_block(tag, node)
         else:
@@ -221,13 +228,46 @@ class MarkdownWriter:
             span = node.attributes.get("colspan") or "1"
             self._table[-1].append(span if span.isdecimal() else "1")
 
-    def _enter_glossary(self, tag: str, node: LexborNode) -> None:
+    def _enter_definitions(self, tag: str, node: LexborNode) -> None:
         if tag == "dl" and (self._lists_within or _is_glossary(node)):
             self._lists_within += 1
             self._term_level = min(self._level + 1, LOWEST)
-        elif tag == "dt" and self._lists_within == 1:
+        elif tag == "dl":
+            is_at_margin = not self._lists and not self._quote_depth and self._table is None
+            around = max(self._signature_levels, default=0) or self._level
+            level = min(around + 1, LOWEST) if is_at_margin and _has_signatures(node) else 0
+            self._signature_levels.append(level if level and _is_described(node) else 0)
+        elif self._lists_within == 1:
             self._heading_level = self._term_level
             self._term_goes_on = next((one.tag for one in _elements_behind(node)), "") == "dt"
+        elif not self._lists_within and self._signature_levels and self._signature_levels[-1]:
+            self._write_names(node, self._signature_levels[-1])
+
+    def _write_names(self, node: LexborNode, level: int) -> None:
+        """Write the heading of a definition: its names, from all signatures in a row.
+
+        Args:
+            node: A signature.
+            level: Of the heading.
+        """
+        before = node.prev
+        while before is not None and (before.tag or "-").startswith("-"):
+            before = before.prev
+        if before is not None and before.tag == "dt":
+            return
+        of_one = takewhile(lambda one: one.tag == "dt", _elements_behind(node))
+        names = dict.fromkeys(_name(one) for one in (node, *of_one))
+        self._heading_level = level
+        self._line.append(", ".join(name for name in names if name))
+        self._flush()
+        self._heading_level = 0
+
+    def _leave_definitions(self) -> None:
+        if self._lists_within:
+            self._lists_within -= 1
+            self._term_goes_on = False
+        elif self._signature_levels and (level := self._signature_levels.pop()):
+            self._ended_level = level
 
     def _enter_inline(self, tag: str, node: LexborNode) -> None:
         if tag == "a":
@@ -264,10 +304,9 @@ class MarkdownWriter:
             self._flush()
             self._heading_level = 0
         else:
-            if tag == "dl" and self._lists_within:
-                self._lists_within -= 1
-                self._term_goes_on = False
             self._flush(in_cell=tag not in ROWS)
+            if tag == "dl":
+                self._leave_definitions()
             is_list = tag in ("ul", "ol")
             self._after_item = self._after_item and len(self._lists) > is_list
             loose_item = tag == "li" and bool(self._lists) and self._lists[-1].tag == "li"
@@ -326,6 +365,10 @@ class MarkdownWriter:
             content: The block.
             marked: Its lines that are known in the source, in their order.
         """
+        if self._ended_level:
+            if not self._heading_level:
+                self._blocks += ["\n\n", f"<!-- end of h{self._ended_level} -->"]
+            self._ended_level = 0
         indent = "".join(around.indent for around in self._lists[:MAX_DEPTH])
         first_indent, joins_last = indent, False
         if self._lists and self._lists[-1].mark_pending:
@@ -458,6 +501,27 @@ def _is_glossary(node: LexborNode) -> bool:
         return False
     untitled = takewhile(lambda one: one.tag not in (*HEADINGS, "section"), _elements_behind(node))
     return sum(len(one.text(strip=True)) for one in untitled) <= MAX_BEHIND
+
+
+def _has_signatures(node: LexborNode) -> bool:
+    """Return whether a list is of definitions in a reference of code (Sphinx's)."""
+    first = node.css_first("dt")
+    if first is None:
+        return False
+    is_signature = "sig" in (first.attributes.get("class") or "").split()
+    return is_signature or first.css_first("code.descname") is not None  # before Sphinx 4
+
+
+def _name(signature: LexborNode) -> str:
+    """Return the name that a signature is of, as far as it is written there."""
+    parts = {part.mem_id: part.text() for part in signature.css(NAMES)}  # each matches twice
+    return "".join(parts.values()) or signature.text()
+
+
+def _is_described(node: LexborNode) -> bool:
+    """Return whether what describes the definitions of a list is no mere remark."""
+    words = sum(len(one.text().split()) for one in node.css("dd"))
+    return words >= MIN_DESCRIPTION
 
 
 def _elements_behind(node: LexborNode) -> Iterator[LexborNode]:
