@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew import BudgetError, Document, Graph, Index, Query, recipes
+from clew.budget import PageRequest, fit_to_budget
 
 COPIED = "The pump must be primed before each start, and the pressure valve must stay closed while it is primed."
 OTHER = "To prime the pump, pour two litres of water into the funnel and wait for a minute."
@@ -151,3 +152,25 @@ def test_that_the_best_is_larger_than_the_whole_budget_is_said_once(caplog):
     (said,) = [record.getMessage() for record in caplog.records if record.name == "clew"]
     assert said.startswith("'mill' has the highest prize and was left out")
     assert "clew.Splitter()" in said
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+def test_of_two_pages_of_the_same_items_the_order_of_a_sum_chooses_none(flipped):
+    """0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 in floats; what is selected with less room is read, whichever that is."""
+    graph = Graph.of([f"word{i} " * 5 for i in range(5)], count=lambda text: len(text.split()))
+    prizes = np.array([0.1, 0.2, 0.3, 0.01, 0.01])
+    assert sum([0.1, 0.2, 0.3]) > sum([0.3, 0.2, 0.1])
+
+    request = PageRequest(graph, Query("?"), clew.types.Seeds(prizes), prizes, clew.Render())
+    budget = request.tokens(clew.types.Reading.of(np.arange(3)))
+
+    def select(room):
+        last = 3 if room == budget else 4  # neither fits
+        return clew.types.Subgraph(np.array([0, 1, 2, last], np.int32))
+
+    def arrange(subgraph):
+        rows = subgraph.nodes
+        return clew.types.Reading.of(rows[::-1] if (3 in rows) == flipped else rows)
+
+    page = fit_to_budget(request, select, arrange, budget)
+    assert page.reading.nodes.tolist() == ([0, 1, 2] if flipped else [2, 1, 0])

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.ranking import dense_ranks, top_k
+from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.deadline import current
 from clew.graph import Floats, Graph, Mask, freeze, products
 from clew.items import Dropped
@@ -195,7 +195,10 @@ def fit_to_budget(
     selected, wanted = _reselect_until_fitting(first, request, select, arrange, budget)
     page = _drop_until_fitting(selected, budget)
     if first.tokens > budget and not current().has_passed():
-        page = max(page, _drop_until_fitting(first, budget), key=_value)
+        cut = _drop_until_fitting(first, budget)
+        # Of the same items in another order the values are equal.
+        if exceeds(_value(cut), _value(page), request.max_prize):
+            page = cut
     if not len(page.reading) and selected.request.missing:  # a line on it leaves no other room
         bare = replace(selected.request, missing=())
         page = _drop_until_fitting(replace(selected, request=bare), budget)
