@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +51,26 @@ def test_weights_are_those_of_the_textbook(texts, question, parameters):
     assert found.scores == pytest.approx([*textbook(texts, question, *parameters), 0], abs=1e-5)
     known = {word for text in texts for word in terms(text)}
     assert ("fallback" in found.notes) == (not known & set(terms(question)))
+
+
+def test_function_words_of_a_question_in_english_count_a_third():
+    texts = ["How to do it.", "A ferry sails to the island.", "Nothing is like the sea."]
+    scores = BM25().on(Graph.of(texts))(Query("How is the ferry?")).scores
+    apart = [BM25().on(Graph.of(texts))(Query(word)).scores for word in ("how", "is", "the")]
+    ferry = BM25().on(Graph.of(texts))(Query("ferry")).scores
+    assert scores == pytest.approx(ferry + sum(apart))
+    assert ferry == pytest.approx(textbook(texts, "ferry", 1.5, 0.75), abs=1e-6)
+    assert apart[0] == pytest.approx(np.array(textbook(texts, "how", 1.5, 0.75)) / 3, abs=1e-6)
+
+
+def test_words_of_other_languages_that_look_like_english_function_words_count_whole():
+    texts = [
+        "Was die Fähre heute will, das weiß niemand im Hafen.",
+        "Der Winter ist in diesem Jahr lang und sehr kalt gewesen.",
+    ]
+    question = "Was will die Fähre?"
+    found = BM25().on(Graph.of(texts))(Query(question))
+    assert found.scores == pytest.approx(textbook(texts, question, 1.5, 0.75), abs=1e-5)
 
 
 def test_candidates_that_came_with_scores_are_still_searched_for_words():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -122,19 +122,19 @@ class Postings:
         counts = np.concatenate([np.zeros(0), *(counts for _, counts in found)])
         return freeze(texts, np.int32), freeze(counts, np.float64)
 
-    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+    def bm25(self, weights: Mapping[int, float], k1: float, b: float) -> Floats:
         """Return the score of every text by BM25, in Lucene's form: float64 [n].
 
         Args:
-            terms: the terms of a question, as often as they count.
+            weights: the terms of a question, and how often each counts.
             k1: how much a repeated term adds, >= 0.
             b: how far long texts are marked down, in [0, 1].
         """
         scores = np.zeros(len(self))
         norms = self._norms(k1, b)
-        for term in terms:
+        for term, weight in weights.items():
             found = list(self._found(term))
-            idf = np.float32(self.idf(sum(end - start for _, start, end, _ in found)))
+            idf = np.float32(weight * self.idf(sum(end - start for _, start, end, _ in found)))
             for segment, start, end, first in found:
                 parts = segment.columns, segment.values, start, end
                 add_term(scores[first:], *parts, norms[first:], idf)

@@ -209,15 +209,14 @@ class PostingsOfSomeTerms(Postings):
         return PostingsOfSomeTerms(self.grouped(documents, n).segments, freeze(lengths, np.float64))
 
     @cached_property
-    def _scores(self) -> dict[tuple[tuple[int, ...], float, float], Floats]:
+    def _scores(self) -> dict[tuple[tuple[tuple[int, float], ...], float, float], Floats]:
         return {}
 
-    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+    def bm25(self, weights: Mapping[int, float], k1: float, b: float) -> Floats:
         """Return the score of every text by BM25: float64; of one question they are asked again."""
-        counted = tuple(terms)
-        key = (counted, k1, b)
+        key = (tuple(weights.items()), k1, b)
         if key not in self._scores:
-            self._scores[key] = seal(super().bm25(counted, k1, b))
+            self._scores[key] = seal(super().bm25(weights, k1, b))
         return self._scores[key]
 
     @cached_property
@@ -257,9 +256,9 @@ class PostingsOfSomeTexts(Postings):
         found = is_among(self.places, self.whole.texts_with(term))
         return np.flatnonzero(found).astype(np.int32)
 
-    def bm25(self, terms: Iterable[int], k1: float, b: float) -> Floats:
+    def bm25(self, weights: Mapping[int, float], k1: float, b: float) -> Floats:
         """Return the score of every text by BM25: float64."""
-        scores: Floats = self.whole.bm25(terms, k1, b)[self.places]
+        scores: Floats = self.whole.bm25(weights, k1, b)[self.places]
         return scores
 
     def covered(self, terms: Iterable[int]) -> tuple[Floats, float]:

@@ -98,7 +98,8 @@ async def pull(
     if found.version != corpus.version:
         return None
     words = corpus.words(stems, found.postings)
-    by_words, scores = _by_words(corpus, words, bounds.passages, found.allowed)
+    weights = words.weights_in(corpus.searched(question))
+    by_words, scores = _by_words(corpus, words, weights, bounds.passages, found.allowed)
     far = freeze([], np.int32)
     if vector is not None:
         far = corpus.farthest_passage(vector, found.allowed)
@@ -223,7 +224,11 @@ def _heaviest(numbers: Rows, masses: _Masses, count: int) -> Rows:
 
 
 def _by_words(
-    corpus: CorpusFigures, words: InvertedIndex, k: int, allowed: Rows | None
+    corpus: CorpusFigures,
+    words: InvertedIndex,
+    weights: Mapping[int, float],
+    k: int,
+    allowed: Rows | None,
 ) -> tuple[Rows, Floats]:
     """Return the best passages by BM25, and those with most of the question's words.
 
@@ -232,7 +237,7 @@ def _by_words(
     if not words.stems or not len(corpus.passages):
         return freeze([], np.int32), freeze([], np.float64)
     numbers = list(words.stems.values())
-    scores, covered = words.postings.bm25(numbers, 1.5, 0.75), words.postings.covered(numbers)[0]
+    scores, covered = words.postings.bm25(weights, 1.5, 0.75), words.postings.covered(numbers)[0]
     if allowed is not None:
         is_allowed = np.isin(corpus.passages, allowed)
         scores, covered = np.where(is_allowed, scores, 0), np.where(is_allowed, covered, 0)

@@ -2,8 +2,9 @@
 
 Robertson and Zaragoza, "The probabilistic relevance framework: BM25 and beyond" (2009), in
 Lucene's form. Words are compared by their stems in the language of the document
-(`clew.text.stems`). A heading is a field of its own (BM25F): its words count as if they
-occurred `heading_weight` times.
+(`clew.text.stems`). English function words of a question count less: where text is short they are
+rare, and their idf takes them for what is asked. A heading is a field of its own (BM25F): its words
+count as if they occurred `heading_weight` times.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from clew.algorithms.postings import Postings
 from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import MAX_KEPT_TEXT, Kept
-from clew.text.stems import identify_language, stem_words
+from clew.text.stems import FUNCTION_WORDS, identify_language, stem_words
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
+FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in references and notes
 BLOCK = 256  # texts whose terms are looked for together
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
@@ -57,12 +59,11 @@ class BM25:
 
         def find_seeds(query: Query) -> Seeds:
             scores = np.zeros(len(graph))
-            known_stems = index.stems_in(canonical_text(graph, query.text))
-            if not known_stems:
+            weights = index.weights_in(canonical_text(graph, query.text))
+            if not weights:
                 note = "no word of the question occurs in the passages"
                 return Seeds(scores, notes={"fallback": note})
-            numbers = [index.stems[stem] for stem in known_stems]
-            scores[index.rows] = index.postings.bm25(numbers, self.k1, self.b)
+            scores[index.rows] = index.postings.bm25(weights, self.k1, self.b)
             return Seeds(scores)
 
         return find_seeds
@@ -87,12 +88,21 @@ class InvertedIndex:
     languages: tuple[str, ...]
     postings: Postings
 
-    def stems_in(self, text: str) -> list[str]:
-        """Return the stems of a question, as often as they occur, that some node has.
+    def weights_in(self, text: str) -> dict[int, float]:
+        """Return the number of each stem of a question that some node has, and how much it counts.
 
-        They are those of the question's own language, or else of another one of the corpus.
+        It counts as often as it occurs, but a function word of English `FUNCTION_WEIGHT` times.
+        The stems are those of the question's own language, or else of another one of the corpus.
         """
-        return [stem for stem, is_known in self.stems_of(text) if is_known]
+        every, own = terms(text), identify_language(text, self.languages)
+        function_words = FUNCTION_WORDS if own == "en" else frozenset[str]()
+        weights = dict[int, float]()
+        for term, (stem, is_known) in zip(every, self._stems(every, own), strict=True):
+            if is_known:
+                number = self.stems[stem]
+                weight = FUNCTION_WEIGHT if term in function_words else 1.0
+                weights[number] = weights.get(number, 0.0) + weight
+        return weights
 
     def stems_of(
         self, text: str, left_out: AbstractSet[str] = frozenset()
@@ -107,7 +117,9 @@ class InvertedIndex:
         """
         every = terms(text)
         wanted = [term for term in every if term not in left_out] or every
-        own = identify_language(text, self.languages)
+        return self._stems(wanted, identify_language(text, self.languages))
+
+    def _stems(self, wanted: Sequence[str], own: str) -> list[tuple[str, bool]]:
         languages = dict.fromkeys([own, *self.languages])
         collected = list[tuple[str, bool]]()
         for stems in zip(*(stem_words(wanted, one) for one in languages), strict=True):
@@ -152,8 +164,10 @@ class InvertedIndexPart:
     Example:
         >>> from clew import Graph
         >>> graph = Graph.of(["The foxes are in the red wood.", "The sky is red."])
-        >>> graph.part(InvertedIndexPart()).stems_in("Is there a fox, or a cat?")
-        ['is', 'fox']
+        >>> index = graph.part(InvertedIndexPart())
+        >>> weights = index.weights_in("Is there a fox, or a cat?")
+        >>> {stem: round(weights[n], 2) for stem, n in index.stems.items() if n in weights}
+        {'fox': 1.0, 'is': 0.33}
     """
 
     kinds: tuple[str, ...] = ("passage",)

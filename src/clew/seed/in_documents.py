@@ -46,9 +46,9 @@ class InDocuments:
         ... )
         >>> query = Query("When do they sail: at noon?")
         >>> BM25().on(graph)(query).scores.round(2).tolist()
-        [0.0, 0.62, 0.47, 0.0, 0.24]
+        [0.0, 0.5, 0.47, 0.0, 0.11]
         >>> InDocuments(BM25()).on(graph)(query).scores.round(2).tolist()
-        [0.0, 1.0, 0.8, 0.0, 0.36]
+        [0.0, 1.0, 0.96, 0.0, 0.22]
     """
 
     seed: Seed = Blend()
@@ -72,12 +72,10 @@ class InDocuments:
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
-            stems = index.stems_in(canonical_text(graph, query.text))
-            if not stems:
+            weights = index.weights_in(canonical_text(graph, query.text))
+            if not weights:
                 return seeds
-            by_document = documents.postings.bm25(
-                [index.stems[stem] for stem in stems], self.k1, self.b
-            )
+            by_document = documents.postings.bm25(weights, self.k1, self.b)
             around = np.append(self.weight * scale_to_best(by_document), 0.0)
             alone = scale_to_best(seeds.scores)
             scores = around[owners]

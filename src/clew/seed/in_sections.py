@@ -25,6 +25,8 @@ _WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such 
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
 _BEHIND = ("", "(", "[", " ", ":", "=")  # a name in its signature
 ENTRY = 3  # passages that an entry of a reference counts as
+LEAD_IN = 8  # passages that a section counts as which has a lead-in alone, and sections below it
+MAX_LEAD_IN = 24  # words of a lead-in
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,8 @@ class InSections:
     """Score by another seed, and passages of long sections lower: score / n ** exponent.
 
     n is the number of passages that are directly in the section, or in the document where it has no
-    sections; of an entry at least `ENTRY`. A passage that is in neither keeps its score.
+    sections; of an entry at least `ENTRY`, of a lead-in at least `LEAD_IN`. A passage that is in
+    neither keeps its score.
 
     Attributes:
         seed: the other seed.
@@ -85,8 +88,8 @@ class InSections:
 class SectionSizesPart:
     """The part that counts the passages that are directly in each node, int64 [n].
 
-    An entry of a reference has at least `ENTRY`. A graph that is a part of a corpus is given the
-    counts of the whole.
+    An entry of a reference has at least `ENTRY`, a section of a lead-in and sections below it at
+    least `LEAD_IN`. A graph that is a part of a corpus is given the counts of the whole.
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
@@ -98,6 +101,13 @@ class SectionSizesPart:
                 graph.texts[section], graph.texts[section + 1]
             ):
                 counts[section] = ENTRY
+        parents = graph.parents[graph.rows("section")]
+        is_around = np.zeros(len(graph), np.bool_)
+        is_around[parents[parents >= 0]] = True
+        is_alone = (graph.parents[rows] >= 0) & (counts[graph.parents[rows]] == 1)
+        for row in rows[is_alone & is_around[graph.parents[rows]]].tolist():
+            if len(graph.texts[row].split(None, MAX_LEAD_IN)) < MAX_LEAD_IN:
+                counts[graph.parents[row]] = LEAD_IN
         return counts
 
 

@@ -30,7 +30,8 @@ def prepare_written(files: Mapping[str, str], questions: str) -> Material:
 
     Args:
         files: The documentation in HTML as Sphinx builds it, by path.
-        questions: Lines of JSON: `question`, and `definitions` that answer it, each PAGE#ANCHOR.
+        questions: Lines of JSON: `question`, and `definitions` or sections that answer it, each
+            PAGE#ANCHOR.
     """
     records = [json.loads(line) for line in questions.splitlines()]
     wanted = [[_entry(name) for name in record["definitions"]] for record in records]
@@ -39,7 +40,7 @@ def prepare_written(files: Mapping[str, str], questions: str) -> Material:
         Draft(record["question"], _places(own, quotes), f"{FOLDER}{own[0][0]}.html")
         for record, own in zip(records, wanted, strict=True)
     ]
-    return Material(files, drafts)
+    return Material(files, drafts, per_half=len(drafts))
 
 
 def prepare_posts(files: Mapping[str, str], titles: str, answers: Iterable[str]) -> Material:
@@ -135,23 +136,31 @@ def _quotes_by_definition(
         path = f"{FOLDER}{page}.html"
         if path in files and f'id="{name}"' in files[path]:
             tree = trees.setdefault(path, LexborHTMLParser(files[path]))
-            term = tree.css_first(f'dt[id="{name}"]')
-            if term is not None:
-                quotes[page, name] = list(_quotes(term))
+            text = _described(tree.css_first(f'[id="{name}"]'))
+            if text is not None:
+                quotes[page, name] = list(_quotes(text))
     return quotes
 
 
-def _quotes(term: LexborNode) -> Iterator[str]:
-    """Yield quotes of what describes a term, without what describes its members."""
-    node = term.next
-    while node is not None and node.tag != "dd":
-        node = node.next
-    if node is not None:
-        own = LexborHTMLParser(node.html or "")  # a copy: the members are wanted, too
-        for members in own.css("dl.py"):
-            members.decompose()
-        segments = [_plain(segment) for segment in TAGS.split(UNSEEN.sub("", own.html or ""))]
-        yield from quotes_along(segments, every=30)
+def _described(anchor: LexborNode | None) -> LexborNode | None:
+    """Return what describes a term, or the section that an anchor is, or that it stands in."""
+    node = anchor
+    if node is not None and node.tag == "dt":
+        while node is not None and node.tag != "dd":
+            node = node.next
+        return node
+    while node is not None and node.tag != "section":
+        node = node.parent
+    return node
+
+
+def _quotes(text: LexborNode) -> Iterator[str]:
+    """Yield quotes of a text, without what describes its members and the sections in it."""
+    own = LexborHTMLParser(text.html or "")  # a copy: the members are wanted, too
+    for inner in own.css("dl.py, section section, h1, h2, h3, h4"):
+        inner.decompose()
+    segments = [_plain(segment) for segment in TAGS.split(UNSEEN.sub("", own.html or ""))]
+    yield from quotes_along(segments, every=30)
 
 
 def _plain(markup: str) -> str:

@@ -256,9 +256,12 @@ def _library(store: Store) -> dict[str, str]:
     )
 
 
-def _howto(store: Store) -> tuple[Material, Sequence[Draft]]:
-    questions = EVERYDAY.joinpath("howto.jsonl").read_text("utf-8")
-    return posts.prepare_written(_library(store), questions), ()
+def _written(name: str) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
+    def prepare(store: Store) -> tuple[Material, Sequence[Draft]]:
+        questions = EVERYDAY.joinpath(f"{name}.jsonl").read_text("utf-8")
+        return posts.prepare_written(_library(store), questions), ()
+
+    return prepare
 
 
 def _posts(store: Store) -> tuple[Material, Sequence[Draft]]:
@@ -323,7 +326,8 @@ def _queries(store: Store) -> tuple[Material, Sequence[Draft]]:
 
 SETS: dict[str, PreparedSet] = {
     "python": PreparedSet("documentation", _python, "support"),
-    "howto": PreparedSet("documentation", _howto, "support"),
+    "howto": PreparedSet("documentation", _written("howto"), "support"),
+    "tasks": PreparedSet("documentation", _written("tasks"), "support"),
     "posts": PreparedSet("documentation", _posts, "support"),
     "handbooks": PreparedSet("documentation", _from_archives(*HANDBOOKS), "support"),
     "manuals": PreparedSet("documentation", _from_archives(*MANUALS), "handbooks"),
