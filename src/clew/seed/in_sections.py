@@ -25,7 +25,7 @@ _WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such 
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
 _BEHIND = ("", "(", "[", " ", ":", "=")  # a name in its signature
 ENTRY = 3  # passages that an entry of a reference counts as
-LEAD_IN = 8  # passages that a section counts as which has a lead-in alone, and sections below it
+LEAD_IN = 8  # passages that the section of a lead-in counts as, for it
 MAX_LEAD_IN = 24  # words of a lead-in
 
 
@@ -34,7 +34,7 @@ class InSections:
     """Score by another seed, and passages of long sections lower: score / n ** exponent.
 
     n is the number of passages that are directly in the section, or in the document where it has no
-    sections; of an entry at least `ENTRY`, of a lead-in at least `LEAD_IN`. A passage that is in
+    sections; of an entry at least `ENTRY`, for a lead-in at least `LEAD_IN`. A passage that is in
     neither keeps its score.
 
     Attributes:
@@ -71,11 +71,10 @@ class InSections:
         rows = rows[graph.parents[rows] >= 0]
         if not len(rows):
             return find_alone
-        passages = graph.part(SectionSizesPart())
+        counts = graph.part(SectionSizesPart())
+        passages = np.minimum(np.maximum(counts[graph.parents[rows]], counts[rows]), self.most)
         factors = np.ones(len(graph))
-        factors[rows] = np.minimum(passages[graph.parents[rows]], self.most) ** -float(
-            self.exponent
-        )
+        factors[rows] = passages ** -float(self.exponent)
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
@@ -88,8 +87,9 @@ class InSections:
 class SectionSizesPart:
     """The part that counts the passages that are directly in each node, int64 [n].
 
-    An entry of a reference has at least `ENTRY`, a section of a lead-in and sections below it at
-    least `LEAD_IN`. A graph that is a part of a corpus is given the counts of the whole.
+    An entry of a reference has at least `ENTRY`. A passage has `LEAD_IN` where it leads in the
+    sections below its own, else 0. A graph that is a part of a corpus is given the counts of the
+    whole.
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
@@ -101,13 +101,12 @@ class SectionSizesPart:
                 graph.texts[section], graph.texts[section + 1]
             ):
                 counts[section] = ENTRY
-        parents = graph.parents[graph.rows("section")]
-        is_around = np.zeros(len(graph), np.bool_)
-        is_around[parents[parents >= 0]] = True
-        is_alone = (graph.parents[rows] >= 0) & (counts[graph.parents[rows]] == 1)
-        for row in rows[is_alone & is_around[graph.parents[rows]]].tolist():
+        has_sections = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
+        has_sections[graph.parents[graph.rows("section")]] = True
+        has_sections[-1] = False
+        for row in rows[has_sections[parents]].tolist():
             if len(graph.texts[row].split(None, MAX_LEAD_IN)) < MAX_LEAD_IN:
-                counts[graph.parents[row]] = LEAD_IN
+                counts[row] = LEAD_IN
         return counts
 
 
