@@ -155,6 +155,27 @@ def test_passages_and_headings_of_markdown_leave_out_no_word(text, most, count, 
     } == written
 
 
+LINES = st.lists(
+    st.tuples(
+        st.sampled_from(["", "  ", "    ", "\t", " |  ", "     |   "]),
+        st.sampled_from(["", "TIDES", "high(hour, /)", "-f", "Say it.", "1. low", "so on " * 9]),
+    ),
+    max_size=30,
+).map(lambda lines: "\n".join(f"{space}{words}" for space, words in lines))
+
+
+@given(LINES, st.integers(1, 40), st.booleans())
+def test_passages_and_headings_of_an_indented_text_leave_out_no_word(text, most, said):
+    pieces = Splitter(most, sentences=said)(Document("d", text))
+    check(text, pieces, most, estimate_tokens)
+    headings = [
+        (p.start, p.start + len(p.text)) for p in pieces if p.kind == "section" and p.end > p.start
+    ]
+    assert all(text[slice(*span)].isprintable() for span in headings)
+    passages = [(p.start, p.end) for p in pieces if p.kind == "passage"]
+    assert has_no_word(without(text, headings + passages))
+
+
 def test_real_text_keeps_every_sentence_that_fits_whole():
     for text in docstrings():
         pieces = Splitter(60, sentences=True)(Document("d", text))

@@ -26,6 +26,7 @@ from clew.text.stems import FUNCTION_WORDS, identify_language, stem_words
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
+QUESTION_WORDS = FUNCTION_WORDS | {"do", "i"}
 FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in references and notes
 BLOCK = 256  # texts whose terms are looked for together
 TERMS = Kept[str, Sequence[str]](2_048)
@@ -95,7 +96,7 @@ class InvertedIndex:
         The stems are those of the question's own language, or else of another one of the corpus.
         """
         every, own = terms(text), identify_language(text, self.languages)
-        function_words = FUNCTION_WORDS if own == "en" else frozenset[str]()
+        function_words = QUESTION_WORDS if own == "en" else frozenset[str]()
         weights = dict[int, float]()
         for term, (stem, is_known) in zip(every, self._stems(every, own), strict=True):
             if is_known:

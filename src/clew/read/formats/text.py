@@ -1,5 +1,7 @@
 """Plain text has no markup; a blank line ends a paragraph. Unknown suffixes are plain text.
 
+What stands above indented text is its heading (`indented_text`).
+
 A file named .txt may be written in reStructuredText, as Django's documentation is, or in Markdown.
 It is read as such where it has headings of that markup and what no plain text has by chance.
 """
@@ -12,6 +14,7 @@ from collections.abc import Iterator
 from clew.document import Document
 from clew.read.formats import markdown, rst
 from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.outline import Block, Outline, Share
 from clew.text.spans import paragraphs
 
@@ -68,8 +71,9 @@ def _has_hash_headings(text: str) -> bool:
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
-    """Return the paragraphs of a text."""
-    return Outline(tuple(Block(start, end) for start, end in paragraphs(text)))
+    """Return the paragraphs of a text, and the sections that its indentation shows."""
+    parts = outline_by_indentation(text)
+    return Outline(parts or tuple(Block(start, end) for start, end in paragraphs(text)))
 
 
 TEXT = Format("text", read, outline=outline)
