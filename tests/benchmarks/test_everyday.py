@@ -20,6 +20,7 @@ from tests.benchmarks.everyday import best, measure, read_questions
 
 SETS = [everyday.QUESTIONS / f"{name}.jsonl" for name in sorted(everyday_corpora.SOURCES)]
 HOWTO = everyday.QUESTIONS / "howto.jsonl"  # written, too, for a folder that code makes
+TASKS = everyday.QUESTIONS / "tasks.jsonl"  # the same
 
 
 def asked(text, *quotes):
@@ -31,7 +32,7 @@ def lines(path):
 
 
 def test_there_is_a_set_for_every_corpus():
-    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO}
+    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS}
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
@@ -61,6 +62,15 @@ def test_each_how_to_question_is_of_a_definition_of_its_own():
     assert len({record["question"] for record in records}) == len(records) == 115
     files = [name.partition("#")[0] for record in records for name in record["definitions"][:1]]
     assert len(set(files)) == len(files), "one definition was drawn of each file"
+
+
+def test_each_task_is_asked_once_and_names_what_does_it():
+    records = lines(TASKS)
+    assert len({record["question"] for record in records}) == len(records) == 133
+    for record in records:
+        places = [name.partition("#") for name in record["definitions"]]
+        assert places
+        assert all(page and anchor for page, _, anchor in places)
 
 
 def test_a_quote_is_found_across_line_ends_and_markup():

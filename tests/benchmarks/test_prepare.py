@@ -630,6 +630,24 @@ def test_written_questions_name_the_definitions_that_answer_them():
     )
 
 
+def test_written_questions_name_sections_too_and_anchors_that_stand_in_them():
+    page = """<html><body><section id="tides"><span id="moon"></span><h1>Tides of the whole sea</h1>
+    <p>They come from the moon and the sun.</p>
+    <section id="low"><h2>Low</h2><p>Twice a day the water is low.</p></section></section></body></html>"""
+    asked = {"When?": "low", "Why?": "tides", "How?": "moon"}
+    questions = "\n".join(
+        json.dumps({"question": question, "definitions": [f"sea#{anchor}"]})
+        for question, anchor in asked.items()
+    )
+    drafts = posts.prepare_written({"library/sea.html": page}, questions).drafts
+    why = "They come from the moon and the sun"
+    assert {draft.question: [place.quote for place in draft.places] for draft in drafts} == {
+        "When?": ["Twice a day the water is low"],
+        "Why?": [why],
+        "How?": [why],
+    }
+
+
 def test_a_package_of_debian_is_read_where_it_is_unpacked(tmp_path):
     package = DebianPackage("sea-doc", "usr/share/doc/sea")
     with pytest.raises(ValueError, match="apt-get download sea-doc && dpkg-deb -x"):
