@@ -19,16 +19,18 @@ from clew.embedding.general import general_embedder
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.graph import Graph, products
 from clew.index.answer import answer, embed_in_time, filter_in_time
-from clew.index.config import IndexConfig, IndexKeywords
+from clew.index.config import DEFAULT_LINKS, IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
+from clew.link import Synonym
 from clew.pipeline import Pipeline
 from clew.read import NamesAndSymbols, Triple, load_documents, load_single
 from clew.types import Method
 
-CANDIDATES = IndexConfig(extractor=NamesAndSymbols(), splitter=None)
+LINKS = tuple(link for link in DEFAULT_LINKS if not isinstance(link, Synonym))
+CANDIDATES = IndexConfig(extractor=NamesAndSymbols(), splitter=None, links=LINKS)
 """What the small graph of candidates is made with, unless somebody says otherwise: names, symbols
 and facts about them are read, which takes milliseconds and joins what the retriever found apart."""
 

@@ -329,7 +329,9 @@ def _collect_facts(
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
     read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
+    add = read.add
     for id, passages, triples in sources:
+        only = passages[0] if len(passages) == 1 else NO_ROW
         for triple in triples:
             subject, relation, object = _check_triple(triple, id)
             ends = folded[subject], folded[object]
@@ -339,8 +341,8 @@ def _collect_facts(
                 )
             if not ends[0] or not ends[1]:
                 continue
-            passage = nodes.choose_passage(passages, ends)
-            read.add(ends, (subject, object), spaced[relation], passage)
+            passage = only if only != NO_ROW else nodes.choose_passage(passages, ends)
+            add(ends, (subject, object), spaced[relation], passage)
     return read
 
 
@@ -402,7 +404,9 @@ def _spell(text: str) -> str:
 def _check_triple(triple: Triple, id: str) -> Triple:
     if not isinstance(triple, str) and len(triple) == 3:
         subject, relation, object = triple
-        if isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str):
+        if type(subject) is type(relation) is type(object) is str or (
+            isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)
+        ):
             return subject, relation, object
     raise ValueError(
         f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"
