@@ -8,9 +8,11 @@ occurred `heading_weight` times.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import cast
 
@@ -26,8 +28,11 @@ from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
 BLOCK = 256  # texts whose terms are looked for together
+MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
+STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
+"""How often texts have their stems, in a language."""
 
 
 @dataclass(frozen=True)
@@ -162,9 +167,48 @@ class InvertedIndexPart:
     def compute(self, graph: Graph) -> InvertedIndex:
         languages = graph.part(LanguagesPart())
         stems, rows = dict[str, int](), graph.rows(*self.kinds)
+        if len(rows) <= MAX_KEPT_COUNTS:
+            return self._of_few(graph, rows, languages)
         forms = [_Forms(name, stems) for name in languages.names]
         postings = Postings.of(self._numbered(graph, rows, languages, forms))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
+
+    def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
+        """Return the index of a few nodes, such as candidates, by what is known of their texts."""
+        some, places = rows.tolist(), languages.of_rows[rows].tolist()
+        texts, titles = texts_with_headings(graph, some), titles_of_all(graph, some)
+        keys = [(text, languages.names[place]) for text, place in zip(texts, places, strict=True)]
+        counts = list(map(STEM_COUNTS.get, keys))
+        missing = [i for i, known in enumerate(counts) if known is None]
+        lists = _kept_terms([texts[i] for i in missing])
+        for i, of_text in zip(missing, lists, strict=True):
+            counts[i] = Counter(stem_words(of_text, keys[i][1]))
+            if len(texts[i]) <= MAX_KEPT_TEXT:
+                STEM_COUNTS.put(keys[i], counts[i])
+        found = cast("list[Mapping[str, int]]", counts)
+        for i, above in enumerate(titles):
+            if of_heading := self._of_heading(graph, above):
+                found[i] = Counter(found[i]) + Counter(stem_words(of_heading, keys[i][1]))
+        stems = {stem: n for n, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+
+        def forms_of(place: int) -> dict[str, int]:
+            forms = dict[str, int]()
+            for text, own, its_place in zip(texts, titles, places, strict=True):
+                if its_place == place:
+                    written = [*_kept_terms([text])[0], *self._of_heading(graph, own)]
+                    of_written = stem_words(written, languages.names[place])
+                    for form, stem in zip(written, of_written, strict=True):
+                        forms.setdefault(form, stems[stem])
+            return forms
+
+        late = tuple(_LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
+        return InvertedIndex(rows, stems, late, languages.names, Postings.of_counts(found, stems))
+
+    def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
+        """Return the terms that the titles above a node add to its own."""
+        if not titles or self.heading_weight <= 1:
+            return []
+        return terms(canonical_text(graph, "\n".join(titles))) * (self.heading_weight - 1)
 
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
         """Return what `compute` returns; all texts are read again where a language changes."""
@@ -222,6 +266,26 @@ def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
     for i, own in zip(missing, terms_of_all([texts[i] for i in missing]), strict=True):
         found[i] = TERMS.put(texts[i], own) if len(texts[i]) <= MAX_KEPT_TEXT else own
     return cast("list[Sequence[str]]", found)
+
+
+class _LateForms(Mapping[str, int]):
+    """The numbers of the stems of terms, found when one is first asked for: questions ask none."""
+
+    def __init__(self, make: Callable[[], dict[str, int]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _forms(self) -> dict[str, int]:
+        return self._make()
+
+    def __getitem__(self, form: str) -> int:
+        return self._forms[form]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
 
 
 class _Forms(dict[str, int]):
