@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
+
+
+class ReadFact(NamedTuple):
+    """A fact as it is read.
+
+    Attributes:
+        ends: Its two entities, with their case folded.
+        names: These as they are written.
+        relation: What is between them.
+    """
+
+    ends: tuple[str, str]
+    names: tuple[str, str]
+    relation: str
 
 
 class CollectedFacts:
@@ -37,7 +53,7 @@ class CollectedFacts:
     def add(
         self, ends: tuple[str, str], names: tuple[str, str], relation: str, passage: int
     ) -> None:
-        """Note that a passage states a fact.
+        """Note that a passage states a fact; see `ReadFact`.
 
         Args:
             ends: Its two entities, with their case folded.
@@ -45,17 +61,24 @@ class CollectedFacts:
             relation: What is between them.
             passage: The row of the passage.
         """
+        self.add_all([ReadFact(ends, names, relation)], passage)
+
+    def add_all(self, read: Iterable[ReadFact], passage: int) -> None:
+        """Note that a passage states some facts."""
         entities, relations, facts = self._entities, self._relations, self._facts
-        subject, object = entities.get(ends[0]), entities.get(ends[1])
-        if subject is None:
-            subject = self._new_entity(ends[0], names[0])
-            object = entities.get(ends[1])
-        if object is None:
-            object = self._new_entity(ends[1], names[1])
-        fact = subject, relations.setdefault(relation, len(relations)), object
-        self._ends.extend((subject, object))
-        self._stated.append(facts.setdefault(fact, len(facts)))
-        self._passages.append(passage)
+        add_ends, add_fact = self._ends.extend, self._stated.append
+        before = len(self._stated)
+        for ends, names, relation in read:
+            subject, object = map(entities.get, ends)
+            if subject is None:
+                subject = self._new_entity(ends[0], names[0])
+                object = entities.get(ends[1])
+            if object is None:
+                object = self._new_entity(ends[1], names[1])
+            fact = subject, relations.setdefault(relation, len(relations)), object
+            add_ends((subject, object))
+            add_fact(facts.setdefault(fact, len(facts)))
+        self._passages.extend([passage] * (len(self._stated) - before))
 
     def named_in(self) -> Ragged:
         """Return the passages that name each entity."""
