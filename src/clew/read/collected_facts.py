@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +93,8 @@ class CollectedFacts:
             first_entity: The row of the first entity; the others follow.
         """
         names, relations = [*self.names.values()], [*self._relations]
-        facts = np.array([*self._facts], np.int32).reshape(-1, 3)
+        parts = chain.from_iterable(self._facts)
+        facts = np.fromiter(parts, np.int32, 3 * len(self._facts)).reshape(-1, 3)
         stated_in = np.array(self._passages, np.int32)
         return Facts(
             tuple([f"{names[a]} {relations[r]} {names[b]}" for a, r, b in self._facts]),
