@@ -337,9 +337,7 @@ def _collect_facts(
         listed = tuple(triples)
         prepared = _prepared(listed, id, folded, spaced, keeps)
         if listed and not passages:
-            raise ValueError(
-                f"facts were given for {id!r}, which has no passage to read them from"
-            )
+            raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
         if len(passages) == 1:
             read.add_all(prepared, passages[0])
             continue
@@ -358,7 +356,7 @@ def _prepared(
         id: The document.
         folded: Folds the case of names.
         spaced: Writes relations with single spaces.
-        keeps: Whether what is made of them is kept, unless one is no tuple, as a caller may have it.
+        keeps: Whether what is made of them is kept, unless one is no tuple, as some callers have it.
     """
     keeps = keeps and all(type(triple) is tuple for triple in listed)
     if keeps and (known := PREPARED.get(listed)) is not None:
