@@ -356,7 +356,7 @@ def _prepared(
         id: The document.
         folded: Folds the case of names.
         spaced: Writes relations with single spaces.
-        keeps: Whether what is made of them is kept, unless one is no tuple, as some callers have it.
+        keeps: Whether what is made of them is kept; it is not where one is no tuple.
     """
     keeps = keeps and all(type(triple) is tuple for triple in listed)
     if keeps and (known := PREPARED.get(listed)) is not None:

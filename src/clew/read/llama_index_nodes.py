@@ -41,8 +41,9 @@ class LlamaIndexNode(Protocol):
 
 def is_node(source: object) -> TypeGuard[LlamaIndexNode]:
     """Return whether an object has the attributes of a LlamaIndex node or document."""
+    kind: Any = type(source)  # which mypy does not know to be hashable
     return (
-        _may_be_node(type(source))
+        _may_be_node(kind)
         and hasattr(source, "node_id")  # most have none
         and hasattr(source, "get_content")
         and hasattr(source, "relationships")

@@ -182,9 +182,9 @@ class InvertedIndexPart:
         missing = [i for i, known in enumerate(counts) if known is None]
         lists = _kept_terms([texts[i] for i in missing])
         for i, of_text in zip(missing, lists, strict=True):
-            counts[i] = Counter(stem_words(of_text, keys[i][1]))
+            counts[i] = counted = Counter(stem_words(of_text, keys[i][1]))
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                STEM_COUNTS.put(keys[i], counts[i])
+                STEM_COUNTS.put(keys[i], counted)
         found = cast("list[Mapping[str, int]]", counts)
         for i, above in enumerate(titles):
             if of_heading := self._of_heading(graph, above):

@@ -167,7 +167,8 @@ class _Documents:
         """Return the first letters of a document."""
         parts: list[str] = []
         if self._are_single:
-            return self._texts[self._alone[place]]
+            alone: str = self._texts[self._alone[place]]
+            return alone
         start, end = self._starts[place : place + 2]
         for row in self._passages[start : min(end, start + MAX_PASSAGES)].tolist():
             parts.append(self._texts[row])
