@@ -29,10 +29,9 @@ from clew.types import Query, Seeds
 
 BLOCK = 256  # texts whose terms are looked for together
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
-TERMS = Kept[str, Sequence[str]](2_048)
-"""The terms of texts: a text that is among the candidates of one question is soon among others."""
 STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
-"""How often texts have their stems, in a language."""
+"""How often a text has its stems, in a language: what is among the candidates of one question is
+soon among others."""
 
 
 @dataclass(frozen=True)
@@ -176,26 +175,27 @@ class InvertedIndexPart:
     def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
         """Return the index of a few nodes, such as candidates, by what is known of their texts."""
         some, places = rows.tolist(), languages.of_rows[rows].tolist()
-        texts, titles = texts_with_headings(graph, some), titles_of_all(graph, some)
+        texts = texts_with_headings(graph, some)
+        headings = [self._of_heading(graph, titles) for titles in titles_of_all(graph, some)]
         keys = [(text, languages.names[place]) for text, place in zip(texts, places, strict=True)]
         counts = list(map(STEM_COUNTS.get, keys))
         missing = [i for i, known in enumerate(counts) if known is None]
-        lists = _kept_terms([texts[i] for i in missing])
+        lists = terms_of_all([texts[i] for i in missing])
         for i, of_text in zip(missing, lists, strict=True):
             counts[i] = counted = Counter(stem_words(of_text, keys[i][1]))
             if len(texts[i]) <= MAX_KEPT_TEXT:
                 STEM_COUNTS.put(keys[i], counted)
         found = cast("list[Mapping[str, int]]", counts)
-        for i, above in enumerate(titles):
-            if of_heading := self._of_heading(graph, above):
+        for i, of_heading in enumerate(headings):
+            if of_heading:
                 found[i] = Counter(found[i]) + Counter(stem_words(of_heading, keys[i][1]))
         stems = {stem: n for n, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
 
         def forms_of(place: int) -> dict[str, int]:
             forms = dict[str, int]()
-            for text, own, its_place in zip(texts, titles, places, strict=True):
+            for text, of_heading, its_place in zip(texts, headings, places, strict=True):
                 if its_place == place:
-                    written = [*_kept_terms([text])[0], *self._of_heading(graph, own)]
+                    written = [*terms(text), *of_heading]
                     of_written = stem_words(written, languages.names[place])
                     for form, stem in zip(written, of_written, strict=True):
                         forms.setdefault(form, stems[stem])
@@ -238,7 +238,8 @@ class InvertedIndexPart:
         if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
             return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
-        return replace(before, rows=graph.rows(*self.kinds), postings=postings)
+        forms = tuple(map(dict, before.forms))  # late ones hold the texts
+        return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
     def _numbered(
         self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[_Forms]
@@ -248,7 +249,7 @@ class InvertedIndexPart:
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             some, places = block.tolist(), languages.of_rows[block].tolist()
-            lists = _kept_terms(texts_with_headings(graph, some))
+            lists = terms_of_all(texts_with_headings(graph, some))
             if self.heading_weight > 1:
                 for i, titles in enumerate(titles_of_all(graph, some)):
                     if titles:
@@ -258,14 +259,6 @@ class InvertedIndexPart:
                         lists[i] = [*lists[i], *headings[key] * (self.heading_weight - 1)]
             for place, run in groupby(range(len(some)), places.__getitem__):
                 yield from forms[place].numbers_of([lists[i] for i in run])
-
-
-def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
-    found = list(map(TERMS.get, texts))
-    missing = [i for i, known in enumerate(found) if known is None]
-    for i, own in zip(missing, terms_of_all([texts[i] for i in missing]), strict=True):
-        found[i] = TERMS.put(texts[i], own) if len(texts[i]) <= MAX_KEPT_TEXT else own
-    return cast("list[Sequence[str]]", found)
 
 
 class _LateForms(Mapping[str, int]):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
-from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.kept import Kept
 
 if TYPE_CHECKING:
     import tiktoken
@@ -26,7 +26,8 @@ __all__ = [
 
 ESTIMATE_NAME = "clew-words-1"  # the name of `estimate_tokens` in a saved index
 MAX_KEPT_TEXTS = 2_048  # that are counted together, and whose estimates are kept
-ESTIMATES = Kept[str, int](16_384)
+MAX_ESTIMATED = 1_000  # letters of a text of which the estimate is kept
+ESTIMATES = Kept[str, int](8_192)
 
 
 class HasEncode(Protocol):
@@ -148,7 +149,7 @@ def _kept_estimates(texts: Sequence[str]) -> list[int]:
     if missing:
         new = [texts[i] for i in missing]
         for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
-            found[i] = ESTIMATES.put(text, estimate) if len(text) <= MAX_KEPT_TEXT else estimate
+            found[i] = ESTIMATES.put(text, estimate) if len(text) <= MAX_ESTIMATED else estimate
     return cast("list[int]", found)
 
 
