@@ -238,7 +238,9 @@ class InvertedIndexPart:
         if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
             return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
-        forms = tuple(map(dict, before.forms))  # late ones hold the texts
+        forms = tuple(  # late ones hold the texts, those that are gone among them
+            dict(one) if isinstance(one, _LateForms) else one for one in before.forms
+        )
         return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
     def _numbered(
