@@ -29,8 +29,8 @@ from clew.pipeline import Pipeline
 from clew.read import NamesAndSymbols, Triple, load_documents, load_single
 from clew.types import Method
 
-# Names that are alike are not linked: over 900 questions of three sets that changed no recall beyond
-# noise, and it took a tenth of the time. Nothing else asks for the names' vectors by default.
+# Names that are alike are not linked: over 900 questions of three sets that changed no recall
+# beyond noise, and it took a tenth of the time. Nothing else here asks for the names' vectors.
 LINKS = tuple(link for link in DEFAULT_LINKS if not isinstance(link, Synonym))
 CANDIDATES = IndexConfig(extractor=NamesAndSymbols(), splitter=None, links=LINKS)
 """What the small graph of candidates is made with, unless somebody says otherwise: names, symbols
