@@ -347,9 +347,32 @@ def test_a_name_is_a_sentence_transformers_model(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(
         ImportError,
-        match=r"\('all-MiniLM-L6-v2'\) needs sentence-transformers: pip install 'clew\[st\]'",
+        match=r"\('all-MiniLM-L12-v2'\) needs sentence-transformers: pip install 'clew\[st\]'",
     ):
-        Embedder.of("all-MiniLM-L6-v2")
+        Embedder.of("all-MiniLM-L12-v2")  # which no test has loaded
+
+
+def test_a_model_is_loaded_once_for_all_questions_that_name_it(monkeypatch):
+    loaded, embedded = list[str](), list[str]()
+
+    class Counted(AskingTransformer):
+        def __init__(self, name):
+            super().__init__(name)
+            loaded.append(name)
+
+        def encode_document(self, texts):
+            embedded.extend(texts)
+            return super().encode_document(texts)
+
+    module = types.SimpleNamespace(SentenceTransformer=Counted)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    for question in ("Who sails?", "Who rows?"):
+        clew.narrow(question, ["Anna sails.", "Ben rows."], embedder="counted/first")
+    assert loaded == ["counted/first"]
+    assert sorted(embedded) == ["Anna sails.", "Ben rows."]
+    for name in ("counted/second", "counted/third", "counted/third", "counted/first"):
+        Embedder.of(name)
+    assert loaded == [f"counted/{one}" for one in ("first", "second", "third", "first")]
 
 
 async def test_langchain_embeddings_are_met_by_their_methods():

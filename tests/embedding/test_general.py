@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.embedding.general import GeneralEmbedding, KeptVectors
+import clew
+from clew.embedding.attach import attach_vectors
+from clew.embedding.general import GeneralEmbedding, KeptVectors, general_embedder
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
+from clew.graph import Facts, Graph, Labels, Ragged, freeze
+from clew.pipeline import Pipeline
 
 TEXTS = [
     "The ferry to Corfu leaves at nine.",
@@ -50,3 +54,46 @@ def test_many_threads_find_the_same_vectors():
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(find, [i % 90 for i in range(0, 400, 11)]))
+
+
+def test_the_names_of_a_graph_have_vectors_when_one_is_asked_for():
+    graph = Graph.of(
+        ["Anna met Ben.", "Ben sails.", "Anna", "Ben"],
+        kinds=["passage", "passage", "entity", "entity"],
+        facts=Facts(
+            ("Anna met Ben",), freeze(np.zeros((1, 0)), np.float32), freeze([2], np.int32),
+            freeze([3], np.int32), Labels.of(["met"]), Ragged.of([[0]]),
+        ),
+    )  # fmt: skip
+    texts = [*graph.texts, *graph.facts.texts]
+    embedder = general_embedder(texts[:2])
+    embed = embedder.embed_texts
+    _, attached = attach_vectors(graph, embedder, replacement_texts={"1": "Ben rows."})
+    passages, names = attached.vectors.segments
+    assert not names.is_made
+    texts[1] = "Ben rows."
+    assert np.array_equal(passages.array, embed(texts)[:2])
+    assert np.array_equal(attached.facts.vectors, embed(texts)[4:])
+    assert np.array_equal(attached.vectors[:], embed(texts)[:4])
+    assert names.is_made
+
+
+def test_a_question_about_candidates_compares_no_name(monkeypatch):
+    made = list[bool]()
+    ask = Pipeline.on
+
+    def on(self, graph):
+        answer = ask(self, graph)
+
+        def then(query, budget):
+            context = answer(query, budget)
+            made.append(graph.vectors.segments[1].is_made)
+            return context
+
+        return then
+
+    monkeypatch.setattr(Pipeline, "on", on)
+    texts = ["Anna Bell\nAnna Bell met Ben Okri.", "Ben Okri\nBen Okri sails to Corfu."]
+    assert clew.narrow("Where does the man sail that Anna Bell met?", texts).ids
+    assert clew.narrow("Where does the man sail?", texts, links=[clew.link.Synonym()]).ids
+    assert made == [False, True]

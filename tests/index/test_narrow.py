@@ -70,3 +70,14 @@ def test_candidates_that_are_asked_again_answer_as_if_they_came_anew():
         again, anew = ask(options), clew.narrow(question, texts, options=options)
         assert [(item.id, item.score) for item in again] == [(item.id, item.score) for item in anew]
         assert again.text == anew.text
+
+
+def test_facts_of_candidates_may_be_lists():
+    texts = [clew.Document("a", "They met."), clew.Document("b", "He sails.")]
+    facts = {
+        "a": [["Anna Bell", "met", "Ben Okri"]],
+        "b": [("Ben Okri", "sails", "the sea"), [" ", "", "x"]],
+    }
+    for _ in range(2):
+        found = clew.narrow("Whom did Anna Bell meet?", texts, facts=facts, recipe="agrag")
+        assert "Anna Bell met Ben Okri" in found.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.graph import Facts, Graph, Labels, Ragged, freeze
-from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym, shared
 
 
 def triples(edges, graph, weights=False):
@@ -75,8 +76,12 @@ def test_a_fact_is_an_edge_for_every_passage_it_was_read_from_and_one_without_an
     assert [edges.read_from[i].tolist() for i in range(3)] == [[1], [0], []]
 
 
-@given(st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=6), st.integers(1, 4))
-def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from, most):
+@given(
+    st.lists(st.lists(st.integers(0, 5), max_size=5), max_size=6),
+    st.integers(1, 4),
+    st.sampled_from([0, shared.MAX_PLAIN]),  # by arrays, and one by one
+)
+def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from, most, plain):
     graph = graph_with_entities(["text"] * 6, read_from)
     expected = {}
     for p, q in combinations(range(6), 2):
@@ -86,9 +91,9 @@ def test_shared_weighs_what_two_passages_have_in_common_by_its_rarity(read_from,
                 product *= 1 - 1 / len(passages)
         if product < 1:
             expected[f"p{p}", f"p{q}"] = pytest.approx(1 - product, abs=1e-6)
-    assert {
-        (a, b): w for a, b, w in triples(Shared(most).on(graph), graph, weights=True)
-    } == expected
+    with patch.object(shared, "MAX_PLAIN", plain):
+        edges = Shared(most).on(graph)
+    assert {(a, b): w for a, b, w in triples(edges, graph, weights=True)} == expected
 
 
 def test_similar_joins_passages_alone_and_weighs_by_cosine():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from clew import Document, Index
 from clew.graph import Graph
-from clew.seed import BM25
+from clew.seed import BM25, bm25
+from clew.seed.bm25 import InvertedIndexPart
 from clew.text.words import terms
 from clew.types import Query
 
@@ -102,3 +104,22 @@ def test_what_a_question_names_is_found_in_scripts_without_spaces_and_in_code(sc
     )
     wanted = "one" if script == "Han" else "other"
     assert index.ask(question, recipe=recipe).ids[0] == wanted
+
+
+@given(TEXTS, TEXTS)
+def test_few_texts_are_indexed_as_many_are(texts, others):
+    """By what is kept of each text, and by arrays of all: the same numbers for the same stems."""
+    german = "Die Fähren fahren nach Norden, und die Boote bleiben auf der Insel, weil es stürmt. "
+    documents = [
+        *(Document(f"a{i}", text or "red") for i, text in enumerate(texts)),
+        *(Document(f"b{i}", german * 3 + text) for i, text in enumerate(others)),
+        Document("c", "# Red skies\n\nBlue boats.\n\n## Boats\n\nGreen ones.", format="markdown"),
+    ]
+    graph = Index.from_documents(documents).graph
+    few = InvertedIndexPart().compute(graph)
+    with patch.object(bm25, "MAX_KEPT_COUNTS", 0):
+        many = InvertedIndexPart().compute(graph)
+    assert list(few.stems.items()) == list(many.stems.items())
+    assert list(map(dict, few.forms)) == list(many.forms)
+    for one, other in zip(few.postings.arrays(99), many.postings.arrays(99), strict=True):
+        assert (one.tolist(), one.dtype) == (other.tolist(), other.dtype)

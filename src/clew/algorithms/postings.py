@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.algorithms.kernels.postings import add_term
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
+MAX_SHORT = 1 << 16  # numbers of 16 bits
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
 
@@ -46,6 +48,32 @@ class Postings:
     def of(cls, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of texts that are given as the numbers of their terms."""
         return cls((_counted(texts),))
+
+    @classmethod
+    def of_counts(
+        cls, texts: Sequence[Mapping[str, int]], number_of: Mapping[str, int]
+    ) -> Postings:
+        """Return the postings of texts that say how often each term comes.
+
+        Args:
+            texts: how often each has its terms.
+            number_of: the number of each term, from 0, without a gap.
+
+        Example:
+            >>> postings = Postings.of_counts([{"sea": 2}, {"isle": 1, "sea": 1}],
+            ...                               {"sea": 0, "isle": 1})
+            >>> [part.tolist() for part in postings.of_term(0)]
+            [[0, 1], [2.0, 1.0]]
+        """
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        n, total = len(number_of), int(lengths.sum())
+        few = np.uint16 if n <= MAX_SHORT else np.int64  # short numbers are sorted by their digits
+        terms = np.fromiter(map(number_of.__getitem__, chain.from_iterable(texts)), few, total)
+        counts = np.fromiter(chain.from_iterable(map(_values, texts)), np.float32, total)
+        order = np.argsort(terms, kind="stable")  # the texts of a term ascend already
+        owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+        starts = offsets_of(np.bincount(terms, minlength=n))
+        return cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
 
     @classmethod
     def of_arrays(
@@ -233,6 +261,10 @@ class Postings:
                 if end > start:
                     yield segment, start, end, first
             first += segment.width
+
+
+def _values(counts: Mapping[str, int]) -> Iterable[int]:
+    return counts.values()
 
 
 def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -14,12 +14,14 @@ from clew.embedding.bags import fit_bags
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
+from clew.embedding.general import GeneralEmbedding
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
     EMPTY,
     AnyVectors,
     DeferredSegment,
+    DenseSegment,
     Graph,
     VectorColumn,
     Vectors,
@@ -80,6 +82,8 @@ def attach_vectors(
         attached, known = fit_default(passages, counts)
     else:
         attached = Embedder.of(embedder)
+    if isinstance(attached.fitted, GeneralEmbedding) and not (known or graph.vectors.shape[1]):
+        return attached, _with_general_vectors(graph, attached.fitted, replacement_texts or EMPTY)
     known, by_counts = known or {}, _by_counts(attached, counts)
     rows = rows_to_embed(graph)
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
@@ -111,6 +115,42 @@ def attach_vectors(
     whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
     own = seal(fact_vectors) if made is None else made
     return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
+
+
+def _with_general_vectors(
+    graph: Graph, fitted: GeneralEmbedding, replacement_texts: Mapping[str, str]
+) -> Graph:
+    """Return a graph of candidates with its vectors.
+
+    Those of the entities behind all other nodes are made when one is first asked for: there are
+    more of them than of all else but facts, and few methods compare a name with anything.
+
+    Args:
+        graph: a graph without vectors.
+        fitted: what embeds its texts.
+        replacement_texts: as in `attach_vectors`.
+    """
+    rows = rows_to_embed(graph)
+    others = np.flatnonzero(~graph.kinds.mask("entity"))
+    first = int(others[-1]) + 1 if len(others) else 0  # of the entities behind all others
+    own, entities = rows[rows < first], rows[rows >= first].tolist()
+    texts, width = texts_to_embed(graph, own.tolist(), replacement_texts), fitted.dimensions
+    made = fitted([*texts, *graph.facts.texts])
+    vectors = made[: len(own)]
+    if len(own) < first:
+        vectors = np.zeros((first, width), np.float32)
+        vectors[own] = made[: len(own)]
+    segments: list[DenseSegment] = [DenseSegment(seal(vectors))]
+    if entities:
+        names = partial(texts_to_embed, graph, entities, replacement_texts)
+        make = partial(_made_of, fitted, names)
+        segments.append(DeferredSegment((len(entities), width), make))
+    facts = replace(graph.facts, vectors=made[len(own) :])
+    return graph.unchecked(vectors=VectorColumn(segments), facts=facts)
+
+
+def _made_of(fitted: GeneralEmbedding, texts: Callable[[], list[str]]) -> Vectors:
+    return fitted(texts())
 
 
 def _kept(

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 BATCH = 256  # texts that an embedder gets at once
+MAX_LOADED = 2  # models by their names that stay in memory
 FITTED_BATCH = 8192  # that the embedded default gets, which counts the words of all of them first
 
 FittedEmbedder: TypeAlias = StaticEmbedding | LatentSemantic
@@ -145,7 +146,7 @@ class Embedder:
             name = FITTED[type(source)]
             return cls(name, source, source.embed_question, fitted=source)
         if isinstance(source, (str, os.PathLike)):
-            return cls.of(_NamedModel(os.fspath(source)))
+            return cls.of(_loaded_once(os.fspath(source)))
         if isinstance(source, CachedEmbedder):
             embedder, file = cls.of(source.embedder), VectorFile(Path(source.path))
             return replace(embedder, kept=file, kept_as=source.name or embedder.name)
@@ -559,9 +560,9 @@ class _NamedModel:
         return getattr(self._model, name)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=MAX_LOADED)
 def _loaded_once(name: str) -> _NamedModel:
-    """Return a model where a batch of texts came with its name, as many do."""
+    """Return a model by its name, which every question and every batch of texts may come with."""
     return _NamedModel(name)
 
 

@@ -158,7 +158,7 @@ def release_pages(array: object) -> None:
     Args:
         array: an array, or a column that has a method of this name.
     """
-    if isinstance(array, Paged):
+    if not isinstance(array, np.ndarray) and isinstance(array, Paged):  # which takes long to tell
         array.release_pages()
     base: Any = array
     while isinstance(base, np.ndarray):

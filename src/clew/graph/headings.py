@@ -40,6 +40,8 @@ def titles_of_all(graph: GraphColumns, nodes: Sequence[int]) -> list[list[str]]:
         >>> titles_of_all(graph, [1, 2])
         [['Moon'], ['Moon']]
     """
+    if not len(nodes) or (graph.parents[np.asarray(nodes, np.int64)] < 0).all():
+        return [[] for _ in nodes]  # as of another retriever's candidates
     parents = graph.parents.tolist()
     is_connector = graph.kinds.mask(*CONNECTORS).tolist()
     inside: dict[int, list[str]] = {-1: []}  # the titles of what stands directly in a container

@@ -143,6 +143,8 @@ def validate_edges(graph: GraphColumns) -> None:
 
 def _check_no_cycle(graph: GraphColumns) -> None:
     """Raise ValueError if a node is inside itself: a walk up from it would never end."""
+    if (graph.parents < 0).all():
+        return
     above = np.append(graph.parents, -1)  # -1 leads to itself
     for _ in range(len(above).bit_length()):  # each round doubles the number of steps
         above = above[above]

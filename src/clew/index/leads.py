@@ -206,15 +206,18 @@ def cosines_by_id(
     if not vectors:
         return {}
     rows = np.array([np.asarray(vector, np.float64) for vector in vectors.values()])
-    nearness = _cosines(rows, question)
+    lengths = np.linalg.norm(rows, axis=1)
+    nearness = _cosines(rows, lengths, question)
     for lead in leads:
-        nearness = np.maximum(nearness, LEAD_SHARE * _cosines(rows, lead))
+        nearness = np.maximum(nearness, LEAD_SHARE * _cosines(rows, lengths, lead))
     return dict(zip(vectors, np.round(nearness, DECIMALS).tolist(), strict=True))
 
 
-def _cosines(rows: NDArray[np.float64], question: ArrayLike) -> NDArray[np.float64]:
+def _cosines(
+    rows: NDArray[np.float64], row_lengths: NDArray[np.float64], question: ArrayLike
+) -> NDArray[np.float64]:
     asked = np.asarray(question, np.float64)
-    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(asked)
+    lengths = row_lengths * np.linalg.norm(asked)
     products: NDArray[np.float64] = np.einsum("ij,j->i", rows, asked)
     products[lengths == 0] = 0
     return products / np.where(lengths > 0, lengths, 1.0)

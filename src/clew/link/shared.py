@@ -8,11 +8,14 @@ The rarer a shared entity is, the heavier is the edge.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
 from clew.graph import Edges, Graph, Mask, Rows, row_mask
+
+MAX_PLAIN = 4_000  # mentions that are gone through one by one
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class Shared:
     def _edges_of(self, graph: Graph, entities: Rows) -> Edges:
         """Return the edges that some entities make, which are in ascending order."""
         n = len(graph)
+        if len(graph.read_from.values) <= MAX_PLAIN:
+            return self._edges_of_few(graph, entities)
         read_from = graph.read_from.take(entities)
         mentions = np.unique(read_from.owners * n + read_from.values)  # each once, in order
         owners, passages = np.divmod(mentions, max(n, 1))
@@ -88,3 +93,21 @@ class Shared:
         starts = np.flatnonzero(np.diff(pairs, prepend=-1))
         products = np.multiply.reduceat(np.concatenate(factors)[by_pair], starts)
         return Edges.of(self.kind, pairs[starts] // n, pairs[starts] % n, 1 - products)
+
+    def _edges_of_few(self, graph: Graph, entities: Rows) -> Edges:
+        """Return what `_edges_of` returns, of few mentions in less time than arrays take."""
+        starts, values = graph.read_from.starts.tolist(), graph.read_from.values.tolist()
+        left = dict[tuple[int, int], float]()  # the product of each pair
+        for entity in entities.tolist():
+            start, end = starts[entity], starts[entity + 1]
+            if end - start < 2:  # as most are
+                continue
+            passages = sorted(set(values[start:end]))
+            size = len(passages)
+            if 2 <= size <= self.max_passages:
+                for pair in combinations(passages, 2):
+                    left[pair] = left.get(pair, 1.0) * (1 - 1 / size)
+        pairs = sorted(left)
+        weights = 1 - np.array([left[pair] for pair in pairs], np.float64)
+        ends = np.array(pairs, np.int64).reshape(-1, 2)
+        return Edges.of(self.kind, ends[:, 0], ends[:, 1], weights)

@@ -10,15 +10,18 @@ import numpy as np
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph, Ragged, Vectors
-from clew.read.collected_facts import CollectedFacts
+from clew.read.collected_facts import CollectedFacts, ReadFact
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
 from clew.read.pieces import Piece
+from clew.text.kept import Kept
 from clew.text.words import fold_case, words
 
 ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
 NO_ROW = -1
+MAX_KEPT_SOURCES = 256  # with facts, such as candidates, of which it is kept how they are collected
+PREPARED = Kept[tuple[Triple, ...], Sequence[ReadFact]](2_048)
 
 
 def assemble(
@@ -329,19 +332,42 @@ def _collect_facts(
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
     read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
+    keeps = len(sources) <= MAX_KEPT_SOURCES
     for id, passages, triples in sources:
-        for triple in triples:
-            subject, relation, object = _check_triple(triple, id)
-            ends = folded[subject], folded[object]
-            if not passages:
-                raise ValueError(
-                    f"facts were given for {id!r}, which has no passage to read them from"
-                )
-            if not ends[0] or not ends[1]:
-                continue
-            passage = nodes.choose_passage(passages, ends)
-            read.add(ends, (subject, object), spaced[relation], passage)
+        listed = tuple(triples)
+        prepared = _prepared(listed, id, folded, spaced, keeps)
+        if listed and not passages:
+            raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
+        if len(passages) == 1:
+            read.add_all(prepared, passages[0])
+            continue
+        for fact in prepared:
+            read.add_all([fact], nodes.choose_passage(passages, fact.ends))
     return read
+
+
+def _prepared(
+    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known, keeps: bool
+) -> Sequence[ReadFact]:
+    """Return the triples of a document as they are collected, without those with a blank end.
+
+    Args:
+        listed: The triples.
+        id: The document.
+        folded: Folds the case of names.
+        spaced: Writes relations with single spaces.
+        keeps: Whether what is made of them is kept; it is not where one is no tuple.
+    """
+    keeps = keeps and all(type(triple) is tuple for triple in listed)
+    if keeps and (known := PREPARED.get(listed)) is not None:
+        return known
+    prepared = list[ReadFact]()
+    for triple in listed:
+        subject, relation, object = _check_triple(triple, id)
+        first, second = folded[subject], folded[object]
+        if first and second:
+            prepared.append(ReadFact((first, second), (subject, object), spaced[relation]))
+    return PREPARED.put(listed, prepared) if keeps else prepared
 
 
 class _Known(dict[str, str]):
@@ -402,7 +428,9 @@ def _spell(text: str) -> str:
 def _check_triple(triple: Triple, id: str) -> Triple:
     if not isinstance(triple, str) and len(triple) == 3:
         subject, relation, object = triple
-        if isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str):
+        if type(subject) is type(relation) is type(object) is str or (
+            isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)
+        ):
             return subject, relation, object
     raise ValueError(
         f"a fact is (subject, relation, object), three strings; document {id!r} has {triple!r}"

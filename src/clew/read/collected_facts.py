@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
+
+
+class ReadFact(NamedTuple):
+    """A fact as it is read.
+
+    Attributes:
+        ends: Its two entities, with their case folded.
+        names: These as they are written.
+        relation: What is between them.
+    """
+
+    ends: tuple[str, str]
+    names: tuple[str, str]
+    relation: str
 
 
 class CollectedFacts:
@@ -30,12 +48,13 @@ class CollectedFacts:
         self._entities: dict[str, int] = {}
         self._relations: dict[str, int] = {}
         self._facts: dict[tuple[int, int, int], int] = {}
-        self._named_in, self._stated_in = _Places(), _Places()
+        # As whole numbers, one behind the other: a list for each would take much more.
+        self._ends, self._stated, self._passages = array("i"), array("i"), array("i")
 
     def add(
         self, ends: tuple[str, str], names: tuple[str, str], relation: str, passage: int
     ) -> None:
-        """Note that a passage states a fact.
+        """Note that a passage states a fact; see `ReadFact`.
 
         Args:
             ends: Its two entities, with their case folded.
@@ -43,15 +62,29 @@ class CollectedFacts:
             relation: What is between them.
             passage: The row of the passage.
         """
-        subject, object = self._entity(ends[0], names[0]), self._entity(ends[1], names[1])
-        fact = subject, self._relations.setdefault(relation, len(self._relations)), object
-        self._named_in.add(subject, passage)
-        self._named_in.add(object, passage)
-        self._stated_in.add(self._facts.setdefault(fact, len(self._facts)), passage)
+        self.add_all([ReadFact(ends, names, relation)], passage)
+
+    def add_all(self, read: Iterable[ReadFact], passage: int) -> None:
+        """Note that a passage states some facts."""
+        entities, relations, facts = self._entities, self._relations, self._facts
+        add_ends, add_fact = self._ends.extend, self._stated.append
+        before = len(self._stated)
+        for ends, names, relation in read:
+            subject, object = map(entities.get, ends)
+            if subject is None:
+                subject = self._new_entity(ends[0], names[0])
+                object = entities.get(ends[1])
+            if object is None:
+                object = self._new_entity(ends[1], names[1])
+            fact = subject, relations.setdefault(relation, len(relations)), object
+            add_ends((subject, object))
+            add_fact(facts.setdefault(fact, len(facts)))
+        self._passages.extend([passage] * (len(self._stated) - before))
 
     def named_in(self) -> Ragged:
         """Return the passages that name each entity."""
-        return self._named_in.lists(len(self.names))
+        passages = np.repeat(np.array(self._passages, np.int32), 2)
+        return _places(np.array(self._ends, np.int32), passages, len(self.names))
 
     def as_facts(self, first_entity: int) -> Facts:
         """Return the facts, without vectors.
@@ -60,39 +93,36 @@ class CollectedFacts:
             first_entity: The row of the first entity; the others follow.
         """
         names, relations = [*self.names.values()], [*self._relations]
-        facts = np.array([*self._facts], np.int32).reshape(-1, 3)
+        parts = chain.from_iterable(self._facts)
+        facts = np.fromiter(parts, np.int32, 3 * len(self._facts)).reshape(-1, 3)
+        stated_in = np.array(self._passages, np.int32)
         return Facts(
             tuple([f"{names[a]} {relations[r]} {names[b]}" for a, r, b in self._facts]),
             freeze(np.zeros((len(facts), 0)), np.float32),
             freeze(first_entity + facts[:, 0], np.int32),
             freeze(first_entity + facts[:, 2], np.int32),
             Labels.of([relations[relation] for relation in facts[:, 1].tolist()]),
-            self._stated_in.lists(len(facts)),
+            _places(np.array(self._stated, np.int32), stated_in, len(facts)),
         )
 
-    def _entity(self, end: str, name: str) -> int:
-        self.names.setdefault(end, name)
-        return self._entities.setdefault(end, len(self._entities))
+    def _new_entity(self, end: str, name: str) -> int:
+        self.names[end] = name
+        number = self._entities[end] = len(self._entities)
+        return number
 
 
-class _Places:
-    """Which passages have which things, as whole numbers: a list for each would take much more."""
+def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:
+    """Return the passages of each of `n` things, each once, in the order of their coming.
 
-    def __init__(self) -> None:
-        self._things, self._passages = array("i"), array("i")
-
-    def add(self, thing: int, passage: int) -> None:
-        """Note that a passage has a thing."""
-        self._things.append(thing)
-        self._passages.append(passage)
-
-    def lists(self, n: int) -> Ragged:
-        """Return the passages of each of `n` things, each once, in the order of their coming."""
-        things, passages = (np.array(one, np.int32) for one in (self._things, self._passages))
-        order = np.lexsort((passages, things))  # stable: of equal pairs, the first comes first
-        again = np.zeros(len(order), np.bool_)
-        again[1:] = (np.diff(things[order]) == 0) & (np.diff(passages[order]) == 0)
-        first = np.sort(order[~again])
-        by_thing = first[np.argsort(things[first], kind="stable")]
-        lengths = np.bincount(things[first], minlength=n)
-        return Ragged(seal(offsets_of(lengths)), seal(passages[by_thing]))
+    Args:
+        things: int32 [m], things, as they come.
+        passages: int32 [m], the passage that each is in.
+        n: the number of things.
+    """
+    order = np.lexsort((passages, things))  # stable: of equal pairs, the first comes first
+    again = np.zeros(len(order), np.bool_)
+    again[1:] = (np.diff(things[order]) == 0) & (np.diff(passages[order]) == 0)
+    first = np.sort(order[~again])
+    by_thing = first[np.argsort(things[first], kind="stable")]
+    lengths = np.bincount(things[first], minlength=n)
+    return Ragged(seal(offsets_of(lengths)), seal(passages[by_thing]))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 from itertools import compress
 from typing import Any, Protocol, TypeGuard
 
@@ -40,12 +41,20 @@ class LlamaIndexNode(Protocol):
 
 def is_node(source: object) -> TypeGuard[LlamaIndexNode]:
     """Return whether an object has the attributes of a LlamaIndex node or document."""
+    kind: Any = type(source)  # which mypy does not know to be hashable
     return (
-        hasattr(source, "node_id")  # most have none
+        _may_be_node(kind)
+        and hasattr(source, "node_id")  # most have none
         and hasattr(source, "get_content")
         and hasattr(source, "relationships")
         and not isinstance(source, type)
     )
+
+
+@lru_cache(256)
+def _may_be_node(kind: type) -> bool:
+    """Return False for LangChain's documents, which take long to say what they do not have."""
+    return "page_content" not in getattr(kind, "model_fields", ())
 
 
 def unwrap_node(source: object) -> object:

@@ -9,9 +9,11 @@ count as if they occurred `heading_weight` times.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import chain, groupby
 from typing import cast
 
@@ -29,8 +31,10 @@ from clew.types import Query, Seeds
 QUESTION_WORDS = FUNCTION_WORDS | {"do", "i"}
 FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in references and notes
 BLOCK = 256  # texts whose terms are looked for together
-TERMS = Kept[str, Sequence[str]](2_048)
-"""The terms of texts: a text that is among the candidates of one question is soon among others."""
+MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
+STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
+"""How often a text has its stems, in a language: what is among the candidates of one question is
+soon among others."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +181,49 @@ class InvertedIndexPart:
     def compute(self, graph: Graph) -> InvertedIndex:
         languages = graph.part(LanguagesPart())
         stems, rows = dict[str, int](), graph.rows(*self.kinds)
+        if len(rows) <= MAX_KEPT_COUNTS:
+            return self._of_few(graph, rows, languages)
         forms = [_Forms(name, stems) for name in languages.names]
         postings = Postings.of(self._numbered(graph, rows, languages, forms))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
+
+    def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
+        """Return the index of a few nodes, such as candidates, by what is known of their texts."""
+        some, places = rows.tolist(), languages.of_rows[rows].tolist()
+        texts = texts_with_headings(graph, some)
+        headings = [self._of_heading(graph, titles) for titles in titles_of_all(graph, some)]
+        keys = [(text, languages.names[place]) for text, place in zip(texts, places, strict=True)]
+        counts = list(map(STEM_COUNTS.get, keys))
+        missing = [i for i, known in enumerate(counts) if known is None]
+        lists = terms_of_all([texts[i] for i in missing])
+        for i, of_text in zip(missing, lists, strict=True):
+            counts[i] = counted = Counter(stem_words(of_text, keys[i][1]))
+            if len(texts[i]) <= MAX_KEPT_TEXT:
+                STEM_COUNTS.put(keys[i], counted)
+        found = cast("list[Mapping[str, int]]", counts)
+        for i, of_heading in enumerate(headings):
+            if of_heading:
+                found[i] = Counter(found[i]) + Counter(stem_words(of_heading, keys[i][1]))
+        stems = {stem: n for n, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+
+        def forms_of(place: int) -> dict[str, int]:
+            forms = dict[str, int]()
+            for text, of_heading, its_place in zip(texts, headings, places, strict=True):
+                if its_place == place:
+                    written = [*terms(text), *of_heading]
+                    of_written = stem_words(written, languages.names[place])
+                    for form, stem in zip(written, of_written, strict=True):
+                        forms.setdefault(form, stems[stem])
+            return forms
+
+        late = tuple(_LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
+        return InvertedIndex(rows, stems, late, languages.names, Postings.of_counts(found, stems))
+
+    def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
+        """Return the terms that the titles above a node add to its own."""
+        if not titles or self.heading_weight <= 1:
+            return []
+        return terms(canonical_text(graph, "\n".join(titles))) * (self.heading_weight - 1)
 
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
         """Return what `compute` returns; all texts are read again where a language changes."""
@@ -209,7 +253,10 @@ class InvertedIndexPart:
         if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
             return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
-        return replace(before, rows=graph.rows(*self.kinds), postings=postings)
+        forms = tuple(  # late ones hold the texts, those that are gone among them
+            dict(one) if isinstance(one, _LateForms) else one for one in before.forms
+        )
+        return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
     def _numbered(
         self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[_Forms]
@@ -219,7 +266,7 @@ class InvertedIndexPart:
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             some, places = block.tolist(), languages.of_rows[block].tolist()
-            lists = _kept_terms(texts_with_headings(graph, some))
+            lists = terms_of_all(texts_with_headings(graph, some))
             if self.heading_weight > 1:
                 for i, titles in enumerate(titles_of_all(graph, some)):
                     if titles:
@@ -231,12 +278,24 @@ class InvertedIndexPart:
                 yield from forms[place].numbers_of([lists[i] for i in run])
 
 
-def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
-    found = list(map(TERMS.get, texts))
-    missing = [i for i, known in enumerate(found) if known is None]
-    for i, own in zip(missing, terms_of_all([texts[i] for i in missing]), strict=True):
-        found[i] = TERMS.put(texts[i], own) if len(texts[i]) <= MAX_KEPT_TEXT else own
-    return cast("list[Sequence[str]]", found)
+class _LateForms(Mapping[str, int]):
+    """The numbers of the stems of terms, found when one is first asked for: questions ask none."""
+
+    def __init__(self, make: Callable[[], dict[str, int]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _forms(self) -> dict[str, int]:
+        return self._make()
+
+    def __getitem__(self, form: str) -> int:
+        return self._forms[form]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._forms)
+
+    def __len__(self) -> int:
+        return len(self._forms)
 
 
 class _Forms(dict[str, int]):

@@ -160,10 +160,15 @@ class _Documents:
         self._passages = rows[np.argsort(self.roots[rows], kind="stable")]
         self.rows, counts = np.unique(self.roots[self._passages], return_counts=True)
         self._starts = offsets_of(counts)
+        self._are_single = len(self.rows) == len(rows)  # as candidates are
+        self._alone = self._passages.tolist() if self._are_single else []
 
     def beginning(self, place: int) -> str:
         """Return the first letters of a document."""
         parts: list[str] = []
+        if self._are_single:
+            alone: str = self._texts[self._alone[place]]
+            return alone
         start, end = self._starts[place : place + 2]
         for row in self._passages[start : min(end, start + MAX_PASSAGES)].tolist():
             parts.append(self._texts[row])

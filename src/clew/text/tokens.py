@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, SupportsInt
+from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
+from clew.text.kept import Kept
 
 if TYPE_CHECKING:
     import tiktoken
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 ESTIMATE_NAME = "clew-words-1"  # the name of `estimate_tokens` in a saved index
+MAX_KEPT_TEXTS = 2_048  # that are counted together, and whose estimates are kept
+MAX_ESTIMATED = 1_000  # letters of a text of which the estimate is kept
+ESTIMATES = Kept[str, int](8_192)
 
 
 class HasEncode(Protocol):
@@ -133,7 +137,20 @@ def count_each(texts: Sequence[str], count: Callable[[str], int]) -> list[int]:
         >>> count_each(["one two", "three"], estimate_tokens)
         [2, 1]
     """
-    return estimate_each(texts) if count is estimate_tokens else [count(text) for text in texts]
+    if count is not estimate_tokens:
+        return [count(text) for text in texts]
+    return _kept_estimates(texts) if len(texts) <= MAX_KEPT_TEXTS else estimate_each(texts)
+
+
+def _kept_estimates(texts: Sequence[str]) -> list[int]:
+    """Return what `estimate_each` returns, of few texts, which soon come again."""
+    found = list(map(ESTIMATES.get, texts))
+    missing = [i for i, known in enumerate(found) if known is None]
+    if missing:
+        new = [texts[i] for i in missing]
+        for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
+            found[i] = ESTIMATES.put(text, estimate) if len(text) <= MAX_ESTIMATED else estimate
+    return cast("list[int]", found)
 
 
 def span_counter(text: str, count: Callable[[str], int]) -> Callable[[int, int], int]:

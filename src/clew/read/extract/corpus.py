@@ -28,6 +28,7 @@ SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
+_NOTHING = frozenset[str]()
 TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
 
 
@@ -111,7 +112,7 @@ class Corpus:
     def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
         """Return what the corpus says of the words of a passage."""
         title_words = self.title_words
-        starts = sorted(written.starts & title_words.keys()) if title_words else []
+        starts = sorted(written.starts & self._title_starts) if title_words else []
         titles = [
             (start, tuple([t for t in title_words[start] if f" {' '.join(t)}" in written.in_order]))
             for start in starts
@@ -165,6 +166,10 @@ class Corpus:
         )
 
     @cached_property
+    def _title_starts(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(self.title_words)
+
+    @cached_property
     def _unspaced_titles(self) -> Mapping[str, list[str]]:
         return group_unspaced_titles(list(self.known.tables[TITLES]))
 
@@ -175,6 +180,8 @@ class Corpus:
         self, words: frozenset[str], pairs: frozenset[str]
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return which caseless words are names, and which pairs of these come together again."""
+        if not words:  # and so no pairs
+            return _NOTHING, _NOTHING
         together = self.known.tables[PAIRS]
         return (
             frozenset([word for word in words if self._is_spaced_name(word)]),

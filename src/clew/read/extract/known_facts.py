@@ -58,8 +58,7 @@ class KnownFacts(NamedTuple):
         )
 
 
-FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)
-NOTHING_ASKED: Any = dict.fromkeys(("mostly_small", "capital", "titles"), frozenset())
+FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)  # by the passage and what else they depend on
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
 
@@ -81,7 +80,7 @@ def read_facts(
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
     small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
-    key = passage, rules, evidence._replace(**NOTHING_ASKED)
+    key = passage, rules, evidence[:1], evidence[4:]
     known = FACTS.get(key, ())
     for one in known:
         if one.hold(evidence):

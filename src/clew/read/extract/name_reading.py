@@ -23,6 +23,7 @@ from clew.read.extract.passage_names import (
 from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords
 from clew.read.formats.code_languages import CODE_FORMATS
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
 
@@ -124,8 +125,21 @@ def _learn(
     return Corpus(known, decided, starts), written, words
 
 
+NORMALIZED = Kept[tuple[str, str, str], NormalizedPassage](4_096)
+"""Passages as names are looked for in them, by what they are made of."""
+
+
 def _normalize_all(passages: Sequence[Passage]) -> list[NormalizedPassage]:
-    return [normalize(_without_code(passage)) for passage in passages]
+    normalized = list[NormalizedPassage]()
+    for passage in passages:
+        key = passage.text, passage.title, passage.format
+        known = NORMALIZED.get(key)
+        if known is None:
+            known = normalize(_without_code(passage))
+            if len(passage.text) <= MAX_KEPT_TEXT:
+                NORMALIZED.put(key, known)
+        normalized.append(known)
+    return normalized
 
 
 def _without_code(passage: Passage) -> Passage:
