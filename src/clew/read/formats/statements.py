@@ -38,7 +38,7 @@ class Statement(NamedTuple):
     start: int
     end: int
     heading: str | None = None
-    children: tuple[Statement, ...] = ()
+    children: Sequence[Statement] = ()
     is_text: bool = False
     is_function: bool = False
 
