@@ -279,9 +279,7 @@ def _unparse(node: ast.AST) -> str:
         return "…"
 
 
-def _references(
-    text: str, trees: Sequence[ast.Module], place: Place
-) -> Iterator[tuple[int, str]]:
+def _references(text: str, trees: Sequence[ast.Module], place: Place) -> Iterator[tuple[int, str]]:
     """Yield (place, module) for every import, and for every use of a name that one binds."""
     targets_of: dict[str, tuple[str, ...]] = {}
     lines = _LinesWithWords(text)
@@ -310,7 +308,7 @@ class _LinesWithWords:
         self._finds_names = text.isascii() or unicodedata.is_normalized("NFKC", text)
 
     def with_any(self, words: Collection[str]) -> Sequence[int]:
-                r"""Return the lines, from 1, that have any of the words; all of them where they may.
+        r"""Return the lines, from 1, that have any of the words; all where they may.
 
         Example:
             >>> _LinesWithWords("import os\n\nos.sep").with_any(["os"])
