@@ -15,7 +15,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, overload
 
