@@ -10,6 +10,7 @@ import numpy as np
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
+from clew.embedding.compact import without_made
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
@@ -150,7 +151,7 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
         if is_large:
             release_free_memory()
         edges.append(edges_by(link, graph))
-    return graph.with_edges(Edges.join(edges))
+    return without_made(graph).with_edges(Edges.join(edges))
 
 
 def _is_large(graph: Graph) -> bool:
