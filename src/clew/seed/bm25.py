@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import chain, groupby
+from itertools import groupby
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.seed._stem_numbers import Forms, RunStems, SearchedText
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import identify_language, stem_words
@@ -26,6 +27,8 @@ from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
 BLOCK = 256  # texts whose terms are looked for together
+MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
+LARGE_BLOCK = 4096  # of these, those whose runs are numbered together
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
 
@@ -162,8 +165,12 @@ class InvertedIndexPart:
     def compute(self, graph: Graph) -> InvertedIndex:
         languages = graph.part(LanguagesPart())
         stems, rows = dict[str, int](), graph.rows(*self.kinds)
-        forms = [_Forms(name, stems) for name in languages.names]
-        postings = Postings.of(self._numbered(graph, rows, languages, forms))
+        forms = [Forms(name, stems) for name in languages.names]
+        if len(rows) < MIN_BY_RUNS:
+            postings = Postings.of(self._numbered(graph, rows, languages, forms))
+        else:
+            numbers, owners = self._numbered_by_runs(graph, rows, languages, forms)
+            postings = Postings.of_pairs(numbers, owners, len(rows))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
 
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
@@ -174,7 +181,7 @@ class InvertedIndexPart:
             return self.compute(graph)
         stems = dict(before.stems)
         forms = [
-            _Forms(name, stems, known)
+            Forms(name, stems, known)
             for name, known in zip(languages.names, before.forms, strict=True)
         ]
         postings = before.postings.with_texts(
@@ -197,7 +204,7 @@ class InvertedIndexPart:
         return replace(before, rows=graph.rows(*self.kinds), postings=postings)
 
     def _numbered(
-        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[_Forms]
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Forms]
     ) -> Iterator[list[int]]:
         """Yield the numbers of the stems of every node; a heading's as often as they count."""
         headings: dict[str, list[str]] = {}  # many nodes have one heading
@@ -215,6 +222,31 @@ class InvertedIndexPart:
             for place, run in groupby(range(len(some)), places.__getitem__):
                 yield from forms[place].numbers_of([lists[i] for i in run])
 
+    def _numbered_by_runs(
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Forms]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return what `_numbered` yields, and the place of the node that has each number."""
+        stems = [RunStems(of_one, terms_of_all) for of_one in forms]
+        headings: dict[tuple[str, ...], tuple[str, ...]] = {(): ()}  # many nodes have one heading
+        numbers, owners = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+        n = self.heading_weight - 1
+        for start in range(0, len(rows), LARGE_BLOCK):
+            block = rows[start : start + LARGE_BLOCK]
+            some, places = block.tolist(), languages.of_rows[block].tolist()
+            all_titles = titles_of_all(graph, some)
+            texts = list[SearchedText]()
+            searched = texts_with_headings(graph, some, all_titles)
+            for text, titles in zip(searched, map(tuple, all_titles), strict=True):
+                if titles not in headings:
+                    headings[titles] = tuple(terms(canonical_text(graph, "\n".join(titles))))
+                texts.append(SearchedText(text, headings[titles] or None, n))
+            for place, group in groupby(range(len(some)), places.__getitem__):
+                run = list(group)
+                found, of_run = stems[place].numbers_of([texts[i] for i in run])
+                numbers.append(found)
+                owners.append(of_run + np.int32(start + run[0]))
+        return np.concatenate(numbers), np.concatenate(owners)
+
 
 def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
     found = list(map(TERMS.get, texts))
@@ -222,24 +254,6 @@ def _kept_terms(texts: Sequence[str]) -> list[Sequence[str]]:
     for i, own in zip(missing, terms_of_all([texts[i] for i in missing]), strict=True):
         found[i] = TERMS.put(texts[i], own) if len(texts[i]) <= MAX_KEPT_TEXT else own
     return cast("list[Sequence[str]]", found)
-
-
-class _Forms(dict[str, int]):
-    """The number of the stem of each term in a language; a new stem gets the next number."""
-
-    def __init__(
-        self, language: str, stems: dict[str, int], known: Mapping[str, int] = EMPTY
-    ) -> None:
-        super().__init__(known)
-        self._language, self._stems = language, stems
-
-    def numbers_of(self, lists: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-        """Yield the numbers of the stems of the terms in each list."""
-        stems = self._stems
-        new = [term for term in dict.fromkeys(chain.from_iterable(lists)) if term not in self]
-        for term, stem in zip(new, stem_words(new, self._language), strict=True):
-            self[term] = stems.setdefault(stem, len(stems))
-        return (list(map(self.__getitem__, terms)) for terms in lists)
 
 
 def _are_stemmed_alike(
