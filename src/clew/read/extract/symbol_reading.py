@@ -28,7 +28,7 @@ from clew.read.formats.code_languages import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 MENTIONS = "mentions"
-MODULES = Kept[CodeFile, Module](256)  # syntax trees, of some 150 kB each
+MODULES = Kept[CodeFile, Module](256)
 TAGGED = Kept[CodeFile, TaggedFile](1_024)
 CODE_NAMES = Kept[str, Sequence[str]](2_048)  # that texts in other formats write
 Parsed = TypeVar("Parsed", Module, TaggedFile)
