@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
 from clew.types import Generate, Link
 
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
+    from clew.read.pieces import CutDocument
+
 MAX_KEPT_ROWS = 80_000
 """Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
 
@@ -35,6 +40,7 @@ class KnownResults:
         vectors: Vectors by the text they are of.
         triples: Triples that the extractor read, by the key of the passage.
         pieces: What documents were cut into, by their ids.
+        modules: The scopes of modules in Python, by their ids; read once, and then let go.
         counts: Counts the words of texts for the embedded default, those that it knows already
             without reading them; None for `TextCounts.of`.
         unread: None lets the extractor read passages that are not in `triples`. Otherwise an
@@ -45,8 +51,16 @@ class KnownResults:
     vectors: Mapping[str, Vectors] = field(default_factory=lambda: EMPTY)
     triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     pieces: Mapping[str, Sequence[Piece]] = field(default_factory=lambda: EMPTY)
+    modules: dict[str, Module] = field(default_factory=dict)
     counts: CountsOf | None = None
     unread: Mapping[str, str] | None = None
+
+    @classmethod
+    def of_cut(cls, cut: Mapping[str, CutDocument]) -> KnownResults:
+        """Return what is known of documents that were cut as they were read, by their ids."""
+        pieces = {id: one.pieces for id, one in cut.items()}
+        modules = {id: one.module for id, one in cut.items() if one.module is not None}
+        return cls(pieces=pieces, modules=modules)
 
     def keeps_vectors_of(self, graph: Graph) -> bool:
         """Return whether the vectors of a graph stay as they are, so that a filter is quick.
@@ -105,8 +119,10 @@ def build_graph(
     """
     known = known or KnownResults()
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
+    extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
+    known.modules.clear()
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from clew.read.extract.code.code_file import (
@@ -103,13 +104,16 @@ class Module:
         file: Its file.
         scope: Its own scope.
         scopes: All scopes in it, its own first.
-        place: (line, column in bytes) -> place in its text.
     """
 
     file: CodeFile
     scope: Scope
     scopes: list[Scope]
-    place: Place
+
+    @cached_property
+    def place(self) -> Place:
+        """Finds places in its text: (line, column in bytes) -> place."""
+        return place_finder(self.file.text)
 
 
 def read_module(file: CodeFile) -> Module:
@@ -125,7 +129,7 @@ def read_module(file: CodeFile) -> Module:
     for part in parse_parts(file.text):
         if part.tree is not None:
             reader.read(part.tree, top)
-    return Module(file, top, reader.scopes, place_finder(file.text))
+    return Module(file, top, reader.scopes)
 
 
 @dataclass(eq=False)
