@@ -357,8 +357,9 @@ class MadeBags(BagSegment):
     """Bags beside the vectors that they were counted for, until these have served.
 
     Attributes:
-        made: float32 [m, d], the vectors.
-        places: int64 [n], the place of each row among them.
+        made: float32 [m, d], vectors.
+        places: int64 [n], the place of each row among them; of a higher one than m, the vector is
+            made when it is asked for.
     """
 
     made: Vectors
@@ -371,7 +372,10 @@ class MadeBags(BagSegment):
         return cls(**own, made=made, places=places)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
-        return vectors_of(self.made, self.places[rows])
+        places = self.places[rows]
+        if places.max(initial=-1) < len(self.made):
+            return vectors_of(self.made, places)
+        return super().__getitem__(rows)
 
     def take(self, rows: NDArray[np.int64]) -> MadeBags:
         return MadeBags.of(super().take(rows), self.made, self.places[rows])
@@ -419,7 +423,10 @@ def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSeg
 
 
 def fit_bags(
-    corpus: Sequence[str], others: Sequence[str], progress: Callable[[int], object] = int
+    corpus: Sequence[str],
+    others: Sequence[str],
+    progress: Callable[[int], object] = int,
+    n_made: int = 0,
 ) -> tuple[StaticEmbedding, BagSegment]:
     """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
 
@@ -429,10 +436,11 @@ def fit_bags(
         corpus: the texts by which words are weighted.
         others: more texts.
         progress: called with the number of texts of every batch.
+        n_made: the rows, from the first one on, whose vectors are kept beside them, unless they are
+            too many.
 
     Returns:
-        The embedder, and a row for each text of the corpus, then one for each of the others. Where
-        these are not too many, they have their vectors beside them.
+        The embedder, and a row for each text of the corpus, then one for each of the others.
 
     Example:
         >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
@@ -443,8 +451,8 @@ def fit_bags(
     counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
     embedder = StaticEmbedding.fit_counted(corpus, counted)
     number_of, start = Numbering[str](), 0
-    n = len(corpus) + len(others)
-    rows, kept = _Rows(n), np.zeros((n if n <= MAX_MADE else 0, embedder.dimensions), np.float32)
+    rows, n_kept = _Rows(len(corpus) + len(others)), n_made if n_made <= MAX_MADE else 0
+    kept = np.zeros((n_kept, embedder.dimensions), np.float32)
     waiting = map(TextCounts.of, _batches(others))
     while (counts := _widened(counted.popleft()) if counted else next(waiting, None)) is not None:
         made, scales = embedder.embed_counts(counts)
@@ -453,12 +461,12 @@ def fit_bags(
         rows.add(np.arange(start, behind), counts, scales, is_made, number_of)
         own_others = np.flatnonzero(is_made & ~rows.is_bag[start:behind])
         rows.keep(own_others + start, made[own_others])
-        kept[start:behind] = made[: len(kept)]  # all of them, or none
+        kept[start:behind] = made[: max(n_kept - start, 0)]
         progress(len(made))
         start = behind
     segment = rows.segment(BagTable(embedder, list(number_of)))
-    if len(kept):
-        segment = MadeBags.of(segment, seal(kept), np.arange(n))
+    if n_kept:
+        segment = MadeBags.of(segment, seal(kept), np.arange(segment.shape[0]))
     return embedder, segment
 
 
