@@ -348,6 +348,8 @@ def terms_of_run(run: str) -> tuple[list[str], list[str]]:
         >>> terms_of_run("read_path"), terms_of_run("Reads")
         ((['read', 'path'], ['read_path']), (['reads'], []))
     """
+    if "_" not in run and (run.islower() or run.istitle()):  # as most are
+        return [run.lower()], []
     return run.lower().replace("_", " ").split(), list(_code_terms(run))
 
 

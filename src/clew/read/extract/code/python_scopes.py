@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from clew.read.extract.code.code_file import (
     CALLS,
@@ -22,6 +22,9 @@ from clew.read.extract.code.code_file import (
 )
 from clew.read.extract.code.python_expressions import Expression, expression_of, last_name
 from clew.read.formats.python import NAME_FIELDS, parse_parts, place_finder
+
+WITH_NAMES = frozenset({ast.Name, *(kind for kind, fields in NAME_FIELDS.items() if fields)})
+"""The kinds of node that hold names."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 DEFINITION, IMPORTED, TYPED, UNKNOWN = range(4)  # kinds of binding, the surest first
@@ -144,6 +147,9 @@ class _Reader:
         waiting: list[tuple[ast.AST, Scope]] = [(node, top) for node in reversed(tree.body)]
         while waiting:
             node, scope = waiting.pop()
+            if type(node) is ast.Name:  # as every third one is
+                self.name(node, scope)
+                continue
             handler = HANDLERS.get(type(node))
             inner = _children(node, scope) if handler is None else [*handler(self, node, scope)]
             inner.reverse()
@@ -218,12 +224,11 @@ class _Reader:
             return ()
         return _children(node, scope)
 
-    def name(self, node: ast.Name, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    def name(self, node: ast.Name, scope: Scope) -> None:
         if isinstance(node.ctx, ast.Load):
-            scope.references.append(_reference(USES, node))
+            scope.references.append((node.lineno, node.col_offset, USES, node.id))
         else:
             scope.bind(node.id, UNKNOWN, None)
-        return iter(())
 
     def assign(self, node: ast.Assign, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         for target in node.targets:
@@ -334,10 +339,10 @@ def _children(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
     """Return the nodes directly in one, without those that hold no names."""
     children: list[tuple[ast.AST, Scope]] = []
     for field_name in NAME_FIELDS[type(node)]:
-        value = getattr(node, field_name, None)
+        value: Any = getattr(node, field_name, None)
         if type(value) is list:
-            children += [(child, scope) for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST):
+            children += [(child, scope) for child in value if type(child) in WITH_NAMES]
+        elif type(value) in WITH_NAMES:
             children.append((value, scope))
     return children
 
@@ -351,7 +356,6 @@ HANDLERS: dict[type[ast.AST], Callable[..., Iterable[tuple[ast.AST, Scope]]]] = 
     ast.ImportFrom: _Reader.import_from,
     ast.Call: _Reader.call,
     ast.Raise: _Reader.raise_,
-    ast.Name: _Reader.name,
     ast.Assign: _Reader.assign,
     ast.AnnAssign: _Reader.annotated,
     ast.withitem: _Reader.with_item,
