@@ -156,7 +156,8 @@ class _Layout:
             first = start = own
         fits = first == last or self.share(first, last) <= 1
         if fits or not (statement.children or statement.is_text):
-            yield from self._block(start, stop)
+            if first < last:
+                yield Block(first, last, "lines")
         elif statement.is_text:
             spans = paragraphs(self.text[start:stop])
             items = tuple(Block(start + begin, start + end) for begin, end in spans)
