@@ -8,7 +8,7 @@ and its runs are numbered, and all else is done on arrays.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Forms(dict[str, int]):
         super().__init__(known)
         self._language, self._stems = language, stems
 
-    def number(self, terms: Iterator[str]) -> None:
+    def number(self, terms: Iterable[str]) -> None:
         """Give the stems of terms their numbers, in the order in which these come."""
         stems = self._stems
         new = [term for term in dict.fromkeys(terms) if term not in self]
@@ -98,42 +98,48 @@ class RunStems:
             texts: The texts.
         """
         runs, numbers, ends = self._runs, array("i"), [0]
-        come = list[Sequence[str]]()  # terms, some of which have no number yet
-        read = list[Sequence[str]]()  # the terms of each new run
-        split = [runs_of(one.text) for one in texts]
-        others = [i for i, own in enumerate(split) if own is None]
-        terms_of = dict(
-            zip(others, self._terms_of_all([texts[i].text for i in others]), strict=True)
-        )
-        for i, (one, own) in enumerate(zip(texts, split, strict=True)):
+        come = list[str]()  # terms, some of which have no number yet
+        read, read_ends = list[str](), list[int]()  # the terms of new runs, one after the other
+        others = [i for i, one in enumerate(texts) if not one.text.isascii()]
+        found = self._terms_of_all([texts[i].text for i in others])
+        terms_of = dict(zip(others, found, strict=True))
+        for i, (text, heading, n) in enumerate(texts):
+            own = None if i in terms_of else runs_of(text)
             if own is None:
-                come.append(terms_of[i])
+                if i not in terms_of:
+                    (terms_of[i],) = self._terms_of_all([text])
+                come += terms_of[i]
             else:
                 numbers.extend(map(runs.__getitem__, own))
-                if runs.new:
-                    found = list(map(terms_of_run, runs.take_new()))
-                    come += [words for words, _ in found] + [names for _, names in found]
-                    read += [(*words, *names) for words, names in found]
-            if one.heading is not None and one.n:
-                numbers.extend([runs[one.heading]] * one.n)
-                if runs.new:
-                    runs.take_new()
-                    come.append(one.heading)
-                    read.append(one.heading)
+                names_of_new = list[str]()
+                for run in runs.take_new():
+                    words, names = terms_of_run(run)
+                    come += words
+                    names_of_new += names
+                    read += words
+                    read += names
+                    read_ends.append(len(read))
+                come += names_of_new
+            if heading is not None and n:
+                numbers.extend([runs[heading]] * n)
+                if runs.take_new():
+                    come += heading
+                    read += heading
+                    read_ends.append(len(read))
             ends.append(len(numbers))
-        forms = self._forms
-        forms.number(chain.from_iterable(come))
-        for terms in read:
-            self._stems.extend(map(forms.__getitem__, terms))
-            self._ends.append(len(self._stems))
+        forms, before = self._forms, len(self._stems)
+        forms.number(come)
+        self._stems.extend(map(forms.__getitem__, read))
+        self._ends.extend([before + end for end in read_ends])
         stems, owners = self._expanded(np.array(numbers, np.int32), np.diff(ends))
-        if not others:
+        if not terms_of:
             return stems, owners
         more = array("i", map(forms.__getitem__, chain.from_iterable(terms_of.values())))
-        lengths = np.array(list(map(len, terms_of.values())))
+        lengths = list(map(len, terms_of.values()))
+        places = np.array(list(terms_of), np.int32)
         return (
             np.concatenate([stems, np.array(more, np.int32)]),
-            np.concatenate([owners, np.repeat(np.array(others, np.int32), lengths)]),
+            np.concatenate([owners, np.repeat(places, lengths)]),
         )
 
     def _expanded(
@@ -166,5 +172,7 @@ class _Runs(dict[str | tuple[str, ...], int]):
 
     def take_new(self) -> list[str]:
         """Return the runs that came since the last time."""
+        if not self.new:
+            return self.new
         taken, self.new = self.new, []
         return taken

@@ -28,7 +28,7 @@ from clew.types import Query, Seeds
 
 BLOCK = 256  # texts whose terms are looked for together
 MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
-LARGE_BLOCK = 4096  # of these, those whose runs are numbered together
+LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 TERMS = Kept[str, Sequence[str]](2_048)
 """The terms of texts: a text that is among the candidates of one question is soon among others."""
 
