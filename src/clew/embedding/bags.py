@@ -43,7 +43,7 @@ from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
-MAX_MADE = 40_000  # vectors that are kept until near passages are found, which wants all: 120 MB
+MAX_MADE = 20_000  # vectors that are kept until near passages are found, which wants all: 60 MB
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
 
 MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
