@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
 from clew.embedding import bags
-from clew.embedding.bags import Source, as_bags, fit_bags
+from clew.embedding.bags import MadeBags, Source, as_bags, fit_bags
 from clew.embedding.static import StaticEmbedding
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
@@ -133,14 +133,22 @@ def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, m
             assert np.abs(some.products(question) - made).max() < 1e-6
 
 
-def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch):
+@pytest.mark.parametrize(("most", "n_made"), [(6, 7), (8, 7), (8, 8)])
+def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch, most, n_made):
     monkeypatch.setattr(bags, "BATCH", 2)
+    monkeypatch.setattr(bags, "MAX_MADE", most)
     corpus = ["the sea of Corfu", LONG, "", "sea " * 255, "sea " * 256, "naïve Anna"]
     others = ["Ben leaves", LONG]
-    fitted, rows = fit_bags(corpus, others)
+    fitted, rows = fit_bags(corpus, others, n_made=n_made)
     whole = StaticEmbedding.fit(corpus)
     assert fitted.has_counts_of(whole)
-    assert rows[:].tobytes() == whole([*corpus, *others]).tobytes()
+    vectors, order = whole([*corpus, *others]), np.array([7, 0, 2, 3])
+    assert rows[:].tobytes() == vectors.tobytes()
+    assert rows.take(order)[1:].tobytes() == vectors[order][1:].tobytes()
+    assert isinstance(rows, MadeBags) == (most > 6)
+    if isinstance(rows, MadeBags):
+        assert len(rows.made) == n_made
+        assert rows.take(order).bags()[:].tobytes() == vectors[order].tobytes()
 
 
 @given(st.lists(st.integers(1, MAX_IN_PAIRS), min_size=1, max_size=40), st.integers(0, 9))

@@ -8,6 +8,7 @@ import asyncio.tasks
 import dataclasses
 import email.message
 import inspect
+import itertools
 import re
 import statistics
 import tarfile
@@ -19,7 +20,7 @@ from clew import Index, Splitter
 from clew.document import Document
 from clew.graph import heading_of
 from clew.read import load_documents
-from clew.read.formats import file_format
+from clew.read.formats import file_format, python
 from clew.text.estimate import estimate_tokens
 
 MODULES = (argparse, asyncio.tasks, dataclasses, email.message, statistics, tarfile)
@@ -347,3 +348,45 @@ def test_code_without_its_grammar_is_read_as_text_and_that_is_said(tmp_path, mon
 def test_a_format_that_nobody_knows_is_refused_by_name():
     with pytest.raises(ValueError, match=r"unknown format 'klingon'.*known: text, markdown"):
         Splitter()(Document("a", "text", format="klingon"))
+
+
+HIDDEN = """import os, re as regex
+from . import tides
+@regex.compile(
+    "x"
+)
+def sail(): return 1
+match sail():
+    case os.sep if ﬁle: pass
+    case _: f"{os.name!r:{tides}}"
+try:
+    import ﬁle
+except regex.error: osmosis = re = [os for _ in ()]
+class Box:
+    import os.path as re
+    é = tides; re
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [HIDDEN, HIDDEN.replace("ﬁ", "fi"), HIDDEN.replace("\n", "\r\n"), *MODULES]
+)
+def test_uses_of_imported_names_are_those_of_the_whole_tree(source):
+    text = source if isinstance(source, str) else inspect.getsource(source)
+    lines = re.split(r"(?<=\n)", text)
+    starts = [0, *itertools.accumulate(map(len, lines))]
+
+    def place(node):
+        before = lines[node.lineno - 1].encode()[: node.col_offset]
+        return starts[node.lineno - 1] + len(before.decode())
+
+    wanted, targets_of = set(), {}
+    nodes = list(ast.walk(ast.parse(text)))
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            targets_of |= dict(python._imported_names(node))
+            wanted |= {(place(node), t) for _, own in python._imported_names(node) for t in own}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    wanted |= {(place(node), t) for node in names for t in targets_of.get(node.id, ())}
+    assert python.outline(text, lambda start, end: 0.0).links == tuple(sorted(wanted))
+    assert len(wanted) > 12

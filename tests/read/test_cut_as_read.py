@@ -59,12 +59,32 @@ def test_documents_that_come_by_themselves_are_cut_likewise(folder, options):
     assert formats["long.md"] == "text"  # a line has more than `max_line` characters
 
 
-def test_a_module_is_parsed_once_to_be_read_and_cut(tmp_path, monkeypatch):
+@pytest.mark.parametrize("extractor", [None, clew.Symbols(), clew.NamesAndSymbols()])
+def test_a_module_is_parsed_once_to_be_read_and_cut(tmp_path, monkeypatch, extractor):
     parsed, parse = [], python.parse
     monkeypatch.setattr(python, "parse", lambda text: parsed.append(text) or parse(text))
     for name in ("steps.py", "umlaut.py"):
         (tmp_path / name).write_text(FILES[name], encoding="utf-8")
-    index = clew.Index.from_documents(tmp_path, extractor=None)
+    index = clew.Index.from_documents(tmp_path, extractor=extractor)
     assert len(index.graph.rows("section")) >= 80
     assert parsed == [FILES["steps.py"], FILES["umlaut.py"]]
     assert python._BEING_READ.parsed is None
+
+
+class OwnSymbols(clew.Symbols):
+    """Reads files as they are put together of their passages."""
+
+
+@pytest.mark.parametrize("processes", [None, 2])
+def test_symbols_of_a_file_are_read_as_it_is_cut(folder, monkeypatch, processes):
+    monkeypatch.setattr("clew.processes.MIN_SIZE", 1000)
+    (folder / "more.py").write_text(
+        "import steps\nclass Box:\n    def open(self) -> 'Box': steps.step_1(1); return self\n"
+        "def run(box: Box, f=lambda self: self):\n    box.open().open()\n    (box or run).open()\n",
+        encoding="utf-8",
+    )
+    index = clew.Index.from_documents(folder, processes=processes)
+    again = clew.Index.from_documents(folder, extractor=OwnSymbols())
+    assert [*index.graph.facts.texts] == [*again.graph.facts.texts]
+    assert "run calls open" in " ".join(index.graph.facts.texts).replace("Box.", "")
+    assert index.knowledge == again.knowledge

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew import Document, Index
@@ -73,6 +73,43 @@ def test_words_of_other_languages_that_look_like_english_function_words_count_wh
     question = "Was will die Fähre?"
     found = BM25().on(Graph.of(texts))(Query(question))
     assert found.scores == pytest.approx(textbook(texts, question, 1.5, 0.75), abs=1e-5)
+
+
+WORDS = ["read_path", "HTTPResponse", "__init__", "Foxes", "geht", "Straße", "文字", "a" * 300]
+SIGNS = [" ", "\n", ".", "_", "1", "e", "\x00"]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*WORDS, *SIGNS, "in"]), max_size=9).map("".join), max_size=9
+    ),
+    st.lists(st.sampled_from(["", "Read read_path", "HTTPResponse » Öl", "foxes"]), min_size=1),
+    st.sampled_from([1, 2, 4]),
+)
+def test_terms_that_are_found_by_runs_are_numbered_as_one_by_one(texts, titles, weight):
+    """Documents in two languages, with and without headings; the runs of few texts at a time."""
+    english = "The ferry is in the harbour, and that is where all of the foxes have been. " * 3
+    german = "Die Fähre ist im Hafen, und dort sind auch alle Füchse gewesen, die geht. " * 3
+    documents = [english, german, *texts]
+    heads = [titles[i % len(titles)] for i in range(len(documents))]
+    graph = Graph.of(
+        [*heads, *documents],
+        kinds=["section"] * len(heads) + ["passage"] * len(documents),
+        parents=[-1] * len(heads) + list(range(len(heads))),
+    )
+    part = InvertedIndexPart(heading_weight=weight)
+    found = []
+    for least in (0, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bm25, "MAX_KEPT_COUNTS", 0)
+            patch.setattr(bm25, "MIN_BY_RUNS", least)
+            patch.setattr(bm25, "LARGE_BLOCK", 3)
+            one = part.compute(graph)
+        arrays = [array.tolist() for array in one.postings.arrays(len(one.stems))]
+        found.append((list(one.stems.items()), [list(f.items()) for f in one.forms], arrays))
+    assert found[0] == found[1]
+    assert {"en", "de"} <= set(one.languages)
 
 
 def test_candidates_that_came_with_scores_are_still_searched_for_words():

@@ -76,6 +76,23 @@ class Postings:
         return cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
 
     @classmethod
+    def of_pairs(cls, terms: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) -> Postings:
+        """Return the postings of texts of which every term is given with its text, in any order.
+
+        Args:
+            terms: int32 [m], the numbers of the terms.
+            texts: int32 [m], the text that has each.
+            n_texts: the number of texts.
+
+        Example:
+            >>> postings = Postings.of_pairs(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+            >>> postings.texts_with(1).tolist()
+            [0, 1]
+        """
+        shape = int(terms.max(initial=-1)) + 1, n_texts
+        return cls((CompressedRows.counted(terms, texts, shape, np.float32),))
+
+    @classmethod
     def of_arrays(
         cls, starts: Slots, texts: Rows, counts: NDArray[Any], n_texts: int, n_terms: int
     ) -> Postings:
@@ -273,10 +290,8 @@ def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:
     for text in texts:
         numbers.extend(text)
         lengths.append(len(text))
-    terms = np.array(numbers, np.int32)
-    shape = int(terms.max(initial=-1)) + 1, len(lengths)
     owners = np.repeat(np.arange(len(lengths), dtype=np.int32), np.array(lengths, np.int32))
-    return CompressedRows.counted(terms, owners, shape, np.float32)
+    return Postings.of_pairs(np.array(numbers, np.int32), owners, len(lengths)).segments[0]
 
 
 def _stacked(segments: Sequence[CompressedRows]) -> CompressedRows:

@@ -181,9 +181,10 @@ def _attach_bags(
     nothing = ""  # the text of what has no vector
     others = [t for t in dict.fromkeys([*texts, *facts.texts, nothing]) if t not in place_of]
     place_of.update((text, len(passages) + place) for place, text in enumerate(others))
+    n_of_nodes = 1 + max((place_of[text] for text in texts), default=-1)  # they come first
     total = len(passages) + len(others)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
-        fitted, segment = fit_bags(passages, others, bar.update)
+        fitted, segment = fit_bags(passages, others, bar.update, n_of_nodes)
     of_nodes = np.full(len(graph), place_of[nothing])
     of_nodes[rows] = [place_of[text] for text in texts]
     of_facts = np.array([place_of[text] for text in facts.texts], np.int64)

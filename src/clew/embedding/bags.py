@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,6 +43,7 @@ from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
+MAX_MADE = 20_000  # vectors that are kept until near passages are found, which wants all: 60 MB
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
 
 MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
@@ -351,6 +352,39 @@ class BagSegment:
         return place, self.other_rows[place] == rows
 
 
+@dataclass(frozen=True, eq=False)
+class MadeBags(BagSegment):
+    """Bags beside the vectors that they were counted for, until these have served.
+
+    Attributes:
+        made: float32 [m, d], vectors.
+        places: int64 [n], the place of each row among them; of a higher one than m, the vector is
+            made when it is asked for.
+    """
+
+    made: Vectors
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, segment: BagSegment, made: Vectors, places: NDArray[np.int64]) -> MadeBags:
+        """Return bags beside their vectors."""
+        own = {one.name: getattr(segment, one.name) for one in fields(BagSegment)}
+        return cls(**own, made=made, places=places)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
+        places = self.places[rows]
+        if places.max(initial=-1) < len(self.made):
+            return vectors_of(self.made, places)
+        return super().__getitem__(rows)
+
+    def take(self, rows: NDArray[np.int64]) -> MadeBags:
+        return MadeBags.of(super().take(rows), self.made, self.places[rows])
+
+    def bags(self) -> BagSegment:
+        """Return the bags without the vectors."""
+        return BagSegment(*(getattr(self, one.name) for one in fields(BagSegment)))
+
+
 class Source(NamedTuple):
     """A column of vectors, and the texts that they come from.
 
@@ -389,16 +423,21 @@ def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSeg
 
 
 def fit_bags(
-    corpus: Sequence[str], others: Sequence[str], progress: Callable[[int], object] = int
+    corpus: Sequence[str],
+    others: Sequence[str],
+    progress: Callable[[int], object] = int,
+    n_made: int = 0,
 ) -> tuple[StaticEmbedding, BagSegment]:
     """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
 
-    A text is counted once. No more than a batch of vectors are ever there as they are.
+    A text is counted once.
 
     Args:
         corpus: the texts by which words are weighted.
         others: more texts.
         progress: called with the number of texts of every batch.
+        n_made: the rows, from the first one on, whose vectors are kept beside them, unless they are
+            too many.
 
     Returns:
         The embedder, and a row for each text of the corpus, then one for each of the others.
@@ -412,7 +451,8 @@ def fit_bags(
     counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
     embedder = StaticEmbedding.fit_counted(corpus, counted)
     number_of, start = Numbering[str](), 0
-    rows = _Rows(len(corpus) + len(others))
+    rows, n_kept = _Rows(len(corpus) + len(others)), n_made if n_made <= MAX_MADE else 0
+    kept = np.zeros((n_kept, embedder.dimensions), np.float32)
     waiting = map(TextCounts.of, _batches(others))
     while (counts := _widened(counted.popleft()) if counted else next(waiting, None)) is not None:
         made, scales = embedder.embed_counts(counts)
@@ -421,9 +461,13 @@ def fit_bags(
         rows.add(np.arange(start, behind), counts, scales, is_made, number_of)
         own_others = np.flatnonzero(is_made & ~rows.is_bag[start:behind])
         rows.keep(own_others + start, made[own_others])
+        kept[start:behind] = made[: max(n_kept - start, 0)]
         progress(len(made))
         start = behind
-    return embedder, rows.segment(BagTable(embedder, list(number_of)))
+    segment = rows.segment(BagTable(embedder, list(number_of)))
+    if n_kept:
+        segment = MadeBags.of(segment, seal(kept), np.arange(segment.shape[0]))
+    return embedder, segment
 
 
 def _narrowed(counts: TextCounts) -> TextCounts:

@@ -6,14 +6,15 @@ Only a large graph has them: a small one is read as quickly with its vectors as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from clew.embedding.bags import BagSegment, Source, as_bags
+from clew.embedding.bags import BagSegment, MadeBags, Source, as_bags
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import FittedEmbedder
 from clew.embedding.static import StaticEmbedding
-from clew.graph import EMPTY, Graph
+from clew.graph import EMPTY, AnyVectors, Graph, VectorColumn
 
 MIN_ROWS = 10_000
 """Nodes and facts together, from which on vectors are bags."""
@@ -37,6 +38,20 @@ def can_compact(graph: Graph, embedder: FittedEmbedder | None) -> bool:
         embedder: what its vectors are made by; None for what the caller brought.
     """
     return isinstance(embedder, StaticEmbedding) and is_large(graph)
+
+
+def without_made(graph: Graph) -> Graph:
+    """Return a graph without the vectors that are there beside its bags, once they have served."""
+    facts = replace(graph.facts, vectors=_bags_alone(graph.facts.vectors))
+    return graph.unchecked(vectors=_bags_alone(graph.vectors), facts=facts)
+
+
+def _bags_alone(vectors: AnyVectors) -> AnyVectors:
+    if not isinstance(vectors, VectorColumn):
+        return vectors
+    return VectorColumn(
+        [one.bags() if isinstance(one, MadeBags) else one for one in vectors.segments]
+    )
 
 
 def bag_segments(

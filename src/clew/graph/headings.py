@@ -91,8 +91,15 @@ def text_with_heading(graph: GraphColumns, node: int) -> str:
     return _under(graph, titles_of(graph, node), graph.texts[node])
 
 
-def texts_with_headings(graph: GraphColumns, nodes: Sequence[int]) -> list[str]:
+def texts_with_headings(
+    graph: GraphColumns, nodes: Sequence[int], all_titles: Sequence[Sequence[str]] | None = None
+) -> list[str]:
     r"""Return what `text_with_heading` returns for each of several nodes.
+
+    Args:
+        graph: The graph.
+        nodes: The nodes.
+        all_titles: What `titles_of_all` returns of them; None where that is not known yet.
 
     Example:
         >>> from clew.graph import Graph
@@ -100,7 +107,8 @@ def texts_with_headings(graph: GraphColumns, nodes: Sequence[int]) -> list[str]:
         >>> texts_with_headings(graph, [0, 1])
         ['Moon', 'Moon\nIt is dry.']
     """
-    all_titles, texts = titles_of_all(graph, nodes), texts_at(graph.texts, nodes)
+    all_titles = titles_of_all(graph, nodes) if all_titles is None else all_titles
+    texts = texts_at(graph.texts, nodes)
     return [_under(graph, titles, text) for titles, text in zip(all_titles, texts, strict=True)]
 
 

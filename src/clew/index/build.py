@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
+from clew.embedding.compact import without_made
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
@@ -21,6 +23,10 @@ from clew.processes import working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
 from clew.types import Generate, Link
+
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
+    from clew.read.pieces import CutDocument
 
 MAX_KEPT_ROWS = 80_000
 """Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
@@ -34,6 +40,7 @@ class KnownResults:
         vectors: Vectors by the text they are of.
         triples: Triples that the extractor read, by the key of the passage.
         pieces: What documents were cut into, by their ids.
+        modules: The scopes of modules in Python, by their ids; read once, and then let go.
         counts: Counts the words of texts for the embedded default, those that it knows already
             without reading them; None for `TextCounts.of`.
         unread: None lets the extractor read passages that are not in `triples`. Otherwise an
@@ -44,8 +51,16 @@ class KnownResults:
     vectors: Mapping[str, Vectors] = field(default_factory=lambda: EMPTY)
     triples: Mapping[str, Sequence[Triple]] = field(default_factory=lambda: EMPTY)
     pieces: Mapping[str, Sequence[Piece]] = field(default_factory=lambda: EMPTY)
+    modules: dict[str, Module] = field(default_factory=dict)
     counts: CountsOf | None = None
     unread: Mapping[str, str] | None = None
+
+    @classmethod
+    def of_cut(cls, cut: Mapping[str, CutDocument]) -> KnownResults:
+        """Return what is known of documents that were cut as they were read, by their ids."""
+        pieces = {id: one.pieces for id, one in cut.items()}
+        modules = {id: one.module for id, one in cut.items() if one.module is not None}
+        return cls(pieces=pieces, modules=modules)
 
     def keeps_vectors_of(self, graph: Graph) -> bool:
         """Return whether the vectors of a graph stay as they are, so that a filter is quick.
@@ -104,8 +119,10 @@ def build_graph(
     """
     known = known or KnownResults()
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
+    extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
+    known.modules.clear()
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
@@ -150,7 +167,7 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
         if is_large:
             release_free_memory()
         edges.append(edges_by(link, graph))
-    return graph.with_edges(Edges.join(edges))
+    return without_made(graph).with_edges(Edges.join(edges))
 
 
 def _is_large(graph: Graph) -> bool:

@@ -191,19 +191,21 @@ class IndexConfig:
             ValueError: As in `load`.
 
         Example:
-            >>> IndexConfig().load_and_cut(["The sea."]).pieces
+            >>> IndexConfig().load_and_cut(["The sea."]).cut
             {}
         """
         from clew.read.cut_as_read import cut_as_read  # these load what reads files
+        from clew.read.extract.symbols import takes_modules
         from clew.read.sources import LoadedAndCut, load_and_cut
 
-        cut = cut_as_read(self.splitter, self.count, self.max_document, self.max_line)
+        limits = self.max_document, self.max_line
+        cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
         choice = FileChoice(self.include, self.exclude)
         with working(self.processes):
-            loaded, pieces = load_and_cut(
+            loaded, done = load_and_cut(
                 sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress
             )
-        return LoadedAndCut(self._checked(loaded), pieces)
+        return LoadedAndCut(self._checked(loaded), done)
 
     def _checked(self, loaded: read.LoadedDocuments) -> read.LoadedDocuments:
         from clew.read.limits import enforce_limits  # it loads what reads files

@@ -90,12 +90,12 @@ class Index(IndexContents):
         from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
         from clew.index.changes import no_documents
 
-        (loaded, skipped, files), pieces = chosen.load_and_cut(documents, progress)
+        (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
         if not loaded:
             raise ValueError(no_documents(skipped))
         collected = collect_facts(loaded, facts)
         with metered(chosen.count) as meter:
-            known = KnownResults(pieces=pieces)
+            known = KnownResults.of_cut(cut)
             built = build_graph(
                 tuple(loaded),
                 collected,

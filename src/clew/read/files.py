@@ -13,7 +13,7 @@ from clew.read.formats.table import format_of_file
 from clew.read.formats.text import TEXT
 from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
 from clew.read.patterns import FileChoice
-from clew.read.pieces import CutAtOnce, Piece
+from clew.read.pieces import CutAtOnce, CutDocument
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
@@ -63,13 +63,13 @@ class FileContents(NamedTuple):
         skipped: (path, reason) for what is not read, or not as its name says.
         is_lasting: Whether the same file gives the same again. False for one that could not be
             opened, which may be possible later.
-        pieces: What each of its documents was cut into; None where that was left for later.
+        cut: What each of its documents was cut into; None where that was left for later.
     """
 
     documents: list[Document]
     skipped: list[tuple[str, str]]
     is_lasting: bool = True
-    pieces: Sequence[Sequence[Piece] | None] = ()
+    cut: Sequence[CutDocument | None] = ()
 
 
 class _UnopenedFileError(UnreadableFileError):
@@ -86,12 +86,12 @@ def read_file(file: FileToRead, cut: CutAtOnce | None = None) -> FileContents:
     skipped: list[tuple[str, str]] = []
     try:
         source = SourceFile(file.path, file.id, _load(file.path), skipped, file.encoding)
-        documents, pieces = list[Document](), list[Sequence[Piece] | None]()
+        documents, done = list[Document](), list[CutDocument | None]()
         for document in _documents_of(source):
             documents.append(document)
             if cut is not None:  # while its reader still has what it parsed
-                pieces.append(cut(document))
-        return FileContents(documents, skipped, pieces=pieces)
+                done.append(cut(document))
+        return FileContents(documents, skipped, cut=done)
     except UnreadableFileError as reason:
         skipped.append((file.path.as_posix(), str(reason)))
         return FileContents([], skipped, not isinstance(reason, _UnopenedFileError))

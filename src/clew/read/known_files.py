@@ -19,7 +19,7 @@ from clew.processes import map_items
 from clew.read.file_reading import FileReading, Look
 from clew.read.files import FileContents, FileToRead, read_file
 from clew.read.formats.table import format_of_file
-from clew.read.pieces import CutAtOnce, Piece
+from clew.read.pieces import CutAtOnce, CutDocument
 from clew.version import __version__
 
 READING = 5  # of how files are read; another number reads all of them again
@@ -32,11 +32,11 @@ class ReadFiles(NamedTuple):
 
     Attributes:
         readings: What each file gave.
-        pieces: The pieces of documents, by their ids.
+        cut: What documents were cut into, by their ids.
     """
 
     readings: list[FileReading]
-    pieces: dict[str, Sequence[Piece]]
+    cut: dict[str, CutDocument]
 
 
 def read_files(
@@ -70,13 +70,13 @@ def read_files(
         sizes=[sum(readings[place].look[:1]) for place in changed],
         update=update,
     )
-    pieces = dict[str, Sequence[Piece]]()
+    done = dict[str, CutDocument]()
     for place, found in zip(changed, contents, strict=True):
         content = read_file(files[place]) if found is None else found
         reading = readings[place]
-        for document, own in zip(content.documents, content.pieces, strict=False):
+        for document, own in zip(content.documents, content.cut, strict=False):
             if own is not None:
-                pieces[document.id] = own
+                done[document.id] = own
         is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
         readings[place] = replace(
             reading,
@@ -84,7 +84,7 @@ def read_files(
             documents=tuple(content.documents),
             skipped=tuple(content.skipped),
         )
-    return ReadFiles(readings, pieces)
+    return ReadFiles(readings, done)
 
 
 def look_of(file: Path) -> Look:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clew.document import Document
+
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,22 @@ class Piece:
     references: tuple[str, ...] = ()
 
 
+class CutDocument(NamedTuple):
+    """What a document is cut into, and what its parser finds beside it.
+
+    Attributes:
+        pieces: The pieces.
+        module: The scopes of a module in Python; None where nobody wants them, or it is none.
+    """
+
+    pieces: Sequence[Piece]
+    module: Module | None = None
+
+
 class CutAtOnce(Protocol):
     """Cuts a document as soon as it is read; None leaves it for later."""
 
-    def __call__(self, document: Document) -> Sequence[Piece] | None: ...
+    def __call__(self, document: Document) -> CutDocument | None: ...
 
 
 class Split(Protocol):

@@ -27,7 +27,7 @@ from clew.read.langchain_documents import (
 )
 from clew.read.llama_index_nodes import from_node, is_node, relate_nodes, unwrap_node
 from clew.read.patterns import FileChoice
-from clew.read.pieces import CutAtOnce, Piece
+from clew.read.pieces import CutAtOnce, CutDocument
 
 MAX_PATH_LENGTH = 250  # a longer string is a text
 KNOWN_SOURCES = (
@@ -82,7 +82,7 @@ class LoadedAndCut(NamedTuple):
     """What came of the sources, and what documents were cut into as they were read, by id."""
 
     loaded: LoadedDocuments
-    pieces: Mapping[str, Sequence[Piece]]
+    cut: Mapping[str, CutDocument]
 
 
 def load_documents(
@@ -142,7 +142,7 @@ def load_and_cut(
         progress: Whether to show a bar of the files that are read.
 
     Example:
-        >>> load_and_cut(["The moon is far."]).pieces
+        >>> load_and_cut(["The moon is far."]).cut
         {}
     """
     found: list[_Found] = []
@@ -161,13 +161,13 @@ def load_and_cut(
     files = [one for one in found if isinstance(one, FileToRead)]
     shown = progress and bool(files)
     with progress_bar(shown=shown, label="reading", unit="file", total=len(files)) as bar:
-        readings, pieces = read_files(files, known, cut, bar.update)
+        readings, done = read_files(files, known, cut, bar.update)
     loaded = _in_places(found, readings)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
     _check_parents(documents)
-    return LoadedAndCut(LoadedDocuments(documents, loaded.skipped, loaded.files), pieces)
+    return LoadedAndCut(LoadedDocuments(documents, loaded.skipped, loaded.files), done)
 
 
 def load_single(source: object) -> Document | None:

@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import EMPTY, Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.seed._stem_numbers import Forms, RunStems, SearchedText
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import FUNCTION_WORDS, identify_language, stem_words
@@ -31,6 +32,8 @@ from clew.types import Query, Seeds
 QUESTION_WORDS = FUNCTION_WORDS | {"do", "i"}
 FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in references and notes
 BLOCK = 256  # texts whose terms are looked for together
+MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
+LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
 STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
 """How often a text has its stems, in a language: what is among the candidates of one question is
@@ -183,8 +186,12 @@ class InvertedIndexPart:
         stems, rows = dict[str, int](), graph.rows(*self.kinds)
         if len(rows) <= MAX_KEPT_COUNTS:
             return self._of_few(graph, rows, languages)
-        forms = [_Forms(name, stems) for name in languages.names]
-        postings = Postings.of(self._numbered(graph, rows, languages, forms))
+        forms = [Forms(name, stems) for name in languages.names]
+        if len(rows) < MIN_BY_RUNS:
+            postings = Postings.of(self._numbered(graph, rows, languages, forms))
+        else:
+            numbers, owners = self._numbered_by_runs(graph, rows, languages, forms)
+            postings = Postings.of_pairs(numbers, owners, len(rows))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
 
     def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
@@ -233,7 +240,7 @@ class InvertedIndexPart:
             return self.compute(graph)
         stems = dict(before.stems)
         forms = [
-            _Forms(name, stems, known)
+            Forms(name, stems, known)
             for name, known in zip(languages.names, before.forms, strict=True)
         ]
         postings = before.postings.with_texts(
@@ -259,7 +266,7 @@ class InvertedIndexPart:
         return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
     def _numbered(
-        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[_Forms]
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Forms]
     ) -> Iterator[list[int]]:
         """Yield the numbers of the stems of every node; a heading's as often as they count."""
         headings: dict[str, list[str]] = {}  # many nodes have one heading
@@ -276,6 +283,31 @@ class InvertedIndexPart:
                         lists[i] = [*lists[i], *headings[key] * (self.heading_weight - 1)]
             for place, run in groupby(range(len(some)), places.__getitem__):
                 yield from forms[place].numbers_of([lists[i] for i in run])
+
+    def _numbered_by_runs(
+        self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Forms]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return what `_numbered` yields, and the place of the node that has each number."""
+        stems = [RunStems(of_one, terms_of_all) for of_one in forms]
+        headings: dict[tuple[str, ...], tuple[str, ...]] = {(): ()}  # many nodes have one heading
+        numbers, owners = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
+        n = self.heading_weight - 1
+        for start in range(0, len(rows), LARGE_BLOCK):
+            block = rows[start : start + LARGE_BLOCK]
+            some, places = block.tolist(), languages.of_rows[block].tolist()
+            all_titles = titles_of_all(graph, some)
+            texts = list[SearchedText]()
+            searched = texts_with_headings(graph, some, all_titles)
+            for text, titles in zip(searched, map(tuple, all_titles), strict=True):
+                if titles not in headings:
+                    headings[titles] = tuple(terms(canonical_text(graph, "\n".join(titles))))
+                texts.append(SearchedText(text, headings[titles] or None, n))
+            for place, group in groupby(range(len(some)), places.__getitem__):
+                run = list(group)
+                found, of_run = stems[place].numbers_of([texts[i] for i in run])
+                numbers.append(found)
+                owners.append(of_run + np.int32(start + run[0]))
+        return np.concatenate(numbers), np.concatenate(owners)
 
 
 class _LateForms(Mapping[str, int]):
@@ -296,24 +328,6 @@ class _LateForms(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self._forms)
-
-
-class _Forms(dict[str, int]):
-    """The number of the stem of each term in a language; a new stem gets the next number."""
-
-    def __init__(
-        self, language: str, stems: dict[str, int], known: Mapping[str, int] = EMPTY
-    ) -> None:
-        super().__init__(known)
-        self._language, self._stems = language, stems
-
-    def numbers_of(self, lists: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-        """Yield the numbers of the stems of the terms in each list."""
-        stems = self._stems
-        new = [term for term in dict.fromkeys(chain.from_iterable(lists)) if term not in self]
-        for term, stem in zip(new, stem_words(new, self._language), strict=True):
-            self[term] = stems.setdefault(stem, len(stems))
-        return (list(map(self.__getitem__, terms)) for terms in lists)
 
 
 def _are_stemmed_alike(

@@ -20,6 +20,7 @@ CLASS_OF_CODE[[code for code in range(0x3001) if chr(code).isspace()]] = SPACE
 CLASS_OF_CODE[ord("0") : ord("9") + 1] = DIGIT
 CLASS_OF_CODE[ord("A") : ord("Z") + 1] = LETTER
 CLASS_OF_CODE[ord("a") : ord("z") + 1] = LETTER
+ASCII_CLASSES = CLASS_OF_CODE[:256].tobytes()
 
 WORD_BYTES = bytes(code for code in range(128) if CLASS_OF_CODE[code] != OTHER)
 ONLY_LETTERS, ONLY_DIGITS = (
@@ -105,16 +106,20 @@ def cumulative_estimate(text: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]
         >>> inside
         array([False, False, False,  True, False, False])
     """
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    classes = CLASS_OF_CODE[np.minimum(codes, len(CLASS_OF_CODE) - 1)]
-    begins = np.ones(len(codes), bool)  # whether a piece, or a run of white space, begins here
+    classes: NDArray[np.int8]
+    if text.isascii():
+        classes = np.frombuffer(text.encode("ascii").translate(ASCII_CLASSES), np.int8)
+    else:
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        classes = CLASS_OF_CODE[np.minimum(codes, len(CLASS_OF_CODE) - 1)]
+    begins = np.ones(len(classes), bool)  # whether a piece, or a run of white space, begins here
     begins[1:] = (classes[1:] != classes[:-1]) | (classes[1:] == OTHER)
     starts = np.flatnonzero(begins)
-    sizes, kinds = np.diff(starts, append=len(codes)), classes[starts]
+    sizes, kinds = np.diff(starts, append=len(classes)), classes[starts]
     whole = (kinds == OTHER) | ((kinds == LETTER) & (sizes <= MAX_WHOLE_WORD))
     per_token = np.where(kinds == DIGIT, DIGITS_PER_TOKEN, LETTERS_PER_TOKEN)
     tokens = np.where(kinds == SPACE, 0, np.where(whole, 1, -(-sizes // per_token)))
-    sums = np.zeros(len(codes) + 1, np.int64)
+    sums = np.zeros(len(classes) + 1, np.int64)
     sums[starts + 1] = tokens
     inside = np.append(~begins & (classes != SPACE), False)
     return np.cumsum(sums), inside

@@ -321,6 +321,38 @@ def _code_runs(text: str) -> list[str]:
     ]
 
 
+def runs_of(text: str) -> list[str] | None:
+    """Return the runs of letters, digits and underscores of a text, by which its terms are known.
+
+    Returns:
+        The runs; None for a text that is not plain: not ASCII, or with a run that is too long.
+
+    Example:
+        >>> runs_of("read_path reads."), runs_of("北京") is None
+        (['read_path', 'reads'], True)
+    """
+    if not text.isascii():
+        return None
+    runs = text.translate(SPACE_BUT_UNDERSCORE).split()
+    if len(text) > MAX_WORD_LENGTH and max(map(len, runs), default=0) > MAX_WORD_LENGTH:
+        return None
+    return runs
+
+
+def terms_of_run(run: str) -> tuple[list[str], list[str]]:
+    """Return the words of a run of `runs_of`, and the terms of the names of code in it.
+
+    The terms of a text are the words of all its runs, and then these terms of all of them.
+
+    Example:
+        >>> terms_of_run("read_path"), terms_of_run("Reads")
+        ((['read', 'path'], ['read_path']), (['reads'], []))
+    """
+    if "_" not in run and (run.islower() or run.istitle()):  # as most are
+        return [run.lower()], []
+    return run.lower().replace("_", " ").split(), list(_code_terms(run))
+
+
 @lru_cache(maxsize=1 << 16)
 def _names_and_parts(run: str) -> tuple[str, ...]:
     """The terms of the name of code in a run of letters, digits and underscores.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from clew.graph import EMPTY
 from clew.read.extract.extractor import (
@@ -16,6 +18,10 @@ from clew.read.extract.extractor import (
     run_extractor,
 )
 from clew.read.extract.knowledge import Knowledge, PassagesOf, as_learning
+from clew.read.extract.symbols import takes_modules
+
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
 
 
 class CannotLearnError(ValueError):
@@ -38,6 +44,8 @@ class CachedExtractor:
         known: What passages that are there already have taught a `LearningExtractor`. None where
             all passages come.
         passages_of: Returns those of some documents, by their ids.
+        modules: The scopes of modules in Python, by the ids of their documents, where these were
+            read with the documents.
         knowledge: What all passages have taught after the last call; None where nobody can say.
         read_triples: The triples of the passages of the last call, by `Passage.key`.
         failed: (passage id, reason) for the passages of the last call that failed.
@@ -54,6 +62,7 @@ class CachedExtractor:
     progress: bool = False
     known: Knowledge | None = None
     passages_of: PassagesOf | None = None
+    modules: Mapping[str, Module] = field(default_factory=lambda: EMPTY)
     knowledge: Knowledge | None = None
     read_triples: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
@@ -78,7 +87,11 @@ class CachedExtractor:
         if learning is None:
             return run_extractor(self.extractor, passages, self.progress)
         if self.known is None or self.passages_of is None:
-            results, self.knowledge = learning.learn(passages)
+            own = self.extractor
+            learn = (
+                partial(own.learn, modules=self.modules) if takes_modules(own) else learning.learn
+            )
+            results, self.knowledge = learn(passages)
             return check_triples(results, passages)
         more = learning.learn_more(passages, self.known, self.passages_of)
         if more is None:

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from clew.graph import EMPTY
 from clew.read.extract.code.code_file import CodeFact, CodeFile, Symbol
 from clew.read.extract.code.known_code import (
     PYTHON,
@@ -28,7 +29,7 @@ from clew.read.formats.code_languages import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 MENTIONS = "mentions"
-MODULES = Kept[CodeFile, Module](256)  # syntax trees, of some 150 kB each
+MODULES = Kept[CodeFile, Module](256)
 TAGGED = Kept[CodeFile, TaggedFile](1_024)
 CODE_NAMES = Kept[str, Sequence[str]](2_048)  # that texts in other formats write
 Parsed = TypeVar("Parsed", Module, TaggedFile)
@@ -45,7 +46,10 @@ class Others(NamedTuple):
 
 
 def read_symbols(
-    passages: Sequence[Passage], relations: Collection[str], mentions: bool
+    passages: Sequence[Passage],
+    relations: Collection[str],
+    mentions: bool,
+    modules: Mapping[str, Module] = EMPTY,
 ) -> tuple[list[list[Triple]], Knowledge | None]:
     """Return the triples of every passage, and what all files define.
 
@@ -53,8 +57,9 @@ def read_symbols(
         passages: The passages.
         relations: As in `clew.Symbols`.
         mentions: Likewise.
+        modules: Scopes that are read already, by the ids of their documents.
     """
-    files = _read_files(_files_of(passages))
+    files = _read_files(_files_of(passages), modules)
     facts = _read_facts(files)
     naming = Naming({}).grown(facts)
     known = naming.known_names() if mentions else {}
@@ -180,7 +185,7 @@ def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> ReadFil
     first = passages[positions[0]]
     if first.whole:
         begins = [passages[position].start for position in positions]
-        return ReadFile(_code_file(id, first, first.whole), begins, positions)
+        return ReadFile(code_file(id, first.format, first.metadata, first.whole), begins, positions)
     texts, begins = list[str](), list[int]()
     length, end = 0, 0  # of the text that is put together; where that is in the file
     for position in positions:
@@ -191,29 +196,47 @@ def _join(id: str, positions: list[int], passages: Sequence[Passage]) -> ReadFil
         begins.append(length)
         texts.append(text)
         length, end = length + len(text), max(end, passage.start + len(passage.text))
-    return ReadFile(_code_file(id, first, "".join(texts)), begins, positions)
+    code = code_file(id, first.format, first.metadata, "".join(texts))
+    return ReadFile(code, begins, positions)
 
 
-def _code_file(id: str, passage: Passage, text: str) -> CodeFile:
+def code_file(id: str, format: str, metadata: Mapping[str, Any], text: str) -> CodeFile:
+    """Return a file of source code.
+
+    Args:
+        id: The id of its document.
+        format: Its format.
+        metadata: Its metadata, in which its module may be named.
+        text: Its text.
+
+    Example:
+        >>> code_file("kit/wood.py", "python", {}, "")
+        CodeFile(id='kit/wood.py', format='python', module='kit.wood', is_package=False, text='')
+    """
     path = PurePosixPath(id)
-    module = _module_of(passage, path)
-    return CodeFile(id, passage.format, module, path.stem == "__init__", text)
+    module = _module_of(format, metadata, path)
+    return CodeFile(id, format, module, path.stem == "__init__", text)
 
 
-def _module_of(passage: Passage, path: PurePosixPath) -> str:
+def _module_of(format: str, metadata: Mapping[str, Any], path: PurePosixPath) -> str:
     """Return the dotted name of a Python module, or else the path of a file."""
-    if module := passage.metadata.get("module"):
+    if module := metadata.get("module"):
         return str(module)
-    if passage.format != "python":
+    if format != "python":
         return path.as_posix()
     parts = [part for part in path.with_suffix("").parts if part not in ("/", "..")]
     return ".".join(parts[:-1] if parts[-1:] == ["__init__"] and parts[1:] else parts) or str(path)
 
 
-def _read_files(files: Sequence[ReadFile]) -> list[ReadFile]:
-    """Return files with what their parsers find in them."""
+def _read_files(files: Sequence[ReadFile], modules: Mapping[str, Module] = EMPTY) -> list[ReadFile]:
+    """Return files with what their parsers find in them, unless that is known."""
+
+    def module_of(code: CodeFile) -> Module:
+        known = modules.get(code.id)
+        return known if known is not None and known.file == code else read_module(code)
+
     return [
-        replace(file, module=_kept(MODULES, read_module, file.code))
+        replace(file, module=_kept(MODULES, module_of, file.code))
         if file.code.format == PYTHON
         else replace(file, tagged=_kept(TAGGED, read_tags, file.code))
         for file in files

@@ -8,9 +8,11 @@ its whole path where several files define that name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeGuard
 
+from clew.graph import EMPTY
 from clew.read.extract.code.code_file import (
     CALLS,
     DECORATED_BY,
@@ -25,6 +27,9 @@ from clew.read.extract.code.code_file import (
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import NAMES_FORM, SYMBOLS_FORM, Knowledge, PassagesOf
 from clew.read.extract.names import Names
+
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
 
 RELATIONS = (
     *(CALLS, DECORATED_BY, DEFINES, IMPORTS, INHERITS),
@@ -67,12 +72,19 @@ class Symbols:
         """Return the triples of every passage, each once."""
         return self.learn(passages)[0]
 
-    def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
-        """Return the triples of every passage, and what all files define."""
+    def learn(
+        self, passages: Sequence[Passage], modules: Mapping[str, Module] = EMPTY
+    ) -> tuple[list[list[Triple]], Knowledge | None]:
+        """Return the triples of every passage, and what all files define.
+
+        Args:
+            passages: The passages.
+            modules: Scopes that are read already, by the ids of their documents.
+        """
         # What reads is loaded where something is read: a question needs only this class.
         from clew.read.extract.symbol_reading import read_symbols
 
-        return read_symbols(passages, self.relations, self.mentions)
+        return read_symbols(passages, self.relations, self.mentions, modules)
 
     def learn_more(
         self, passages: Sequence[Passage], known: Knowledge, passages_of: PassagesOf
@@ -118,10 +130,17 @@ class NamesAndSymbols(Names):
         """Return the triples of every passage."""
         return self.learn(passages)[0]
 
-    def learn(self, passages: Sequence[Passage]) -> tuple[list[list[Triple]], Knowledge | None]:
-        """Return the triples of every passage, and what all teach; see `LearningExtractor`."""
+    def learn(
+        self, passages: Sequence[Passage], modules: Mapping[str, Module] = EMPTY
+    ) -> tuple[list[list[Triple]], Knowledge | None]:
+        """Return the triples of every passage, and what all teach; see `LearningExtractor`.
+
+        Args:
+            passages: The passages.
+            modules: As in `Symbols.learn`.
+        """
         names, known = super().learn(passages)
-        symbols, known_code = Symbols().learn(passages)
+        symbols, known_code = Symbols().learn(passages, modules)
         return _joined(names, symbols), self._together(known, known_code)
 
     def learn_more(
@@ -144,6 +163,18 @@ class NamesAndSymbols(Names):
     def _together(self, *parts: Knowledge | None) -> Knowledge | None:
         known = [part for part in parts if part is not None]
         return Knowledge.joined(self.knowledge_form, known) if len(known) == len(parts) else None
+
+
+def takes_modules(extractor: object) -> TypeGuard[Symbols | NamesAndSymbols]:
+    """Return whether an extractor takes the scopes of modules that were read with the documents.
+
+    One of the caller's own that is made of these may read them in another way.
+
+    Example:
+        >>> takes_modules(Symbols()), takes_modules(Names())
+        (True, False)
+    """
+    return type(extractor) in (Symbols, NamesAndSymbols)
 
 
 def _joined(

@@ -38,7 +38,7 @@ class Statement(NamedTuple):
     start: int
     end: int
     heading: str | None = None
-    children: tuple[Statement, ...] = ()
+    children: Sequence[Statement] = ()
     is_text: bool = False
     is_function: bool = False
 
@@ -156,7 +156,8 @@ class _Layout:
             first = start = own
         fits = first == last or self.share(first, last) <= 1
         if fits or not (statement.children or statement.is_text):
-            yield from self._block(start, stop)
+            if first < last:
+                yield Block(first, last, "lines")
         elif statement.is_text:
             spans = paragraphs(self.text[start:stop])
             items = tuple(Block(start + begin, start + end) for begin, end in spans)

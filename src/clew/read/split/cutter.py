@@ -46,11 +46,12 @@ class Cutter:
         self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
         self._subject_starts: frozenset[int] = frozenset()  # places where a passage must begin
         self._links: tuple[tuple[int, str], ...] = ()
+        self._link_starts: list[int] = []
         self._pieces: list[Piece] = []
 
     def cut(self, format: str) -> list[Piece]:
         outline = outline_text(self._text, format, self._share)
-        self._links = outline.links
+        self._links, self._link_starts = outline.links, [start for start, _ in outline.links]
         parts = [part for part in outline.parts if not self._is_mark(part)] or outline.parts
         has_headings = any(isinstance(part, Heading) for part in parts)
         if not has_headings and (not parts or self._share(0, len(self._text)) <= 1):
@@ -234,8 +235,10 @@ class Cutter:
         return self._size(start, end) / self._max_tokens
 
     def _links_in(self, start: int, end: int) -> tuple[str, ...]:
-        first = bisect_left(self._links, start, key=lambda link: link[0])
-        behind = bisect_left(self._links, end, key=lambda link: link[0])
+        first = bisect_left(self._link_starts, start)
+        behind = bisect_left(self._link_starts, end)
+        if first >= behind:
+            return ()
         return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
 
 

@@ -30,13 +30,23 @@ from clew.read.extract.code.code_file import (
     Symbol,
     is_distinctive,
 )
+from clew.read.extract.code.python_expressions import (
+    Attribute,
+    Awaited,
+    Built,
+    Call,
+    Expression,
+    Literal,
+    Operation,
+    Parameterised,
+    expression_of,
+    last_name,
+)
 from clew.read.extract.code.python_scopes import (
     DEFINITION,
-    FUNCTIONS,
     TYPED,
     Imported,
     Module,
-    Reference,
     Scope,
     first_argument,
 )
@@ -134,7 +144,7 @@ def distinctive_members(module: Module) -> dict[str, list[Scope]]:
     for scope in module.scopes:
         name = scope.symbol.name.rpartition(".")[2]
         is_member = scope.parent is not None and scope.parent.kind == "class"
-        if is_member and is_distinctive(name) and _is_definition(scope):
+        if is_member and is_distinctive(name) and scope.is_definition:
             members.setdefault(name, []).append(scope)
     return members
 
@@ -241,34 +251,28 @@ class _Corpus:
         shorter = name.partition(".")[2]
         return shorter if shorter.count(".") and self.is_module(shorter) else None
 
-    def infer(self, node: ast.expr | None, scope: Scope, steps: int = 0) -> Meaning:
+    def infer(self, node: Expression, scope: Scope, steps: int = 0) -> Meaning:
         """Return what an expression refers to, or None if nobody knows."""
         if node is None or steps > MAX_STEPS:
             return None
-        if isinstance(node, ast.Name):
-            return self.look_up(node.id, scope, steps + 1)
-        if isinstance(node, ast.Attribute):
-            return self.member(self.infer(node.value, scope, steps + 1), node.attr, steps + 1)
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
+        if isinstance(node, str):
+            return self.look_up(node, scope, steps + 1)
+        if isinstance(node, Attribute):
+            return self.member(self.infer(node.of, scope, steps + 1), node.name, steps + 1)
+        if isinstance(node, Call):
+            if node.function == "super" and not node.has_arguments:
                 return None if scope.own_class is None else Super(scope.own_class)
-            return self.result(self.infer(node.func, scope, steps + 1), steps + 1)
-        if isinstance(node, ast.Await):
+            return self.result(self.infer(node.function, scope, steps + 1), steps + 1)
+        if isinstance(node, Awaited):
             return self.infer(node.value, scope, steps + 1)
-        literal = (ast.Constant, ast.JoinedStr, ast.List, ast.Dict, ast.Set, ast.Tuple)
-        comprehension = (ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
-        return External() if isinstance(node, (*literal, *comprehension)) else None
+        return External() if isinstance(node, (Literal, Built)) else None
 
     def look_up(self, name: str, scope: Scope, steps: int) -> Meaning:
         """Return what a name means in a scope."""
         if name in ("self", "cls") or name == first_argument(scope):
             method = _method_around(scope)
             if method is not None and name == first_argument(scope) and method.parent is not None:
-                return (
-                    method.parent
-                    if "classmethod" in method.decorators()
-                    else Instance(method.parent)
-                )
+                return method.parent if "classmethod" in method.marks else Instance(method.parent)
         here: Scope | None = scope
         while here is not None:
             if name in here.bindings and (here.kind != "class" or here is scope):
@@ -297,7 +301,7 @@ class _Corpus:
             meaning = self.imported(value, scope, steps + 1)
         elif name in scope.constants:
             meaning = Constant(scope, name)
-        elif kind == TYPED and isinstance(value, ast.expr):
+        elif kind == TYPED and not isinstance(value, Scope):
             meaning = self.type_of(value, scope, steps + 1)
         else:
             meaning = None
@@ -339,9 +343,7 @@ class _Corpus:
         if isinstance(of, Scope):
             return self.in_class(of, name, steps) if of.kind == "class" else External()
         found = self.in_class(of.of, name, steps, above=isinstance(of, Super))
-        is_property = isinstance(found, Scope) and any(
-            mark in PROPERTIES for mark in found.decorators()
-        )
+        is_property = isinstance(found, Scope) and any(mark in PROPERTIES for mark in found.marks)
         return self.result(found, steps + 1) if is_property and steps else found
 
     def _member_of_package(self, package: Package, name: str, steps: int) -> Meaning:
@@ -375,14 +377,14 @@ class _Corpus:
                 if name in here.attributes:
                     where, value = here.attributes[name]
                     return self.type_of(value, where, steps + 1)
-            bases = [self.base(reference, here, steps + 1) for reference in bases_of(here)]
+            bases = [self.base(base, here, steps + 1) for base in bases_of(here)]
             waiting = [base for base in bases if isinstance(base, Scope)] + waiting
             external = external or not all(isinstance(base, Scope) for base in bases)
         return External() if external else None
 
-    def base(self, reference: Reference, cls: Scope, steps: int = 0) -> Meaning:
+    def base(self, base: Expression, cls: Scope, steps: int = 0) -> Meaning:
         """Return what a base class is, by the names that are known around the class."""
-        return self.infer(reference.expression, cls.parent or cls, steps + 1)
+        return self.infer(base, cls.parent or cls, steps + 1)
 
     def result(self, called: Meaning, steps: int) -> Meaning:
         """Return what a call gives."""
@@ -390,57 +392,54 @@ class _Corpus:
             return External() if isinstance(called, External) else None
         if isinstance(called, Scope) and called.kind == "class":
             return Instance(called)
-        if isinstance(called, Scope) and isinstance(
-            called.node, (ast.FunctionDef, ast.AsyncFunctionDef)
-        ):
-            returns = called.node.returns
-            if isinstance(returns, ast.Name) and returns.id == "Self":
+        if isinstance(called, Scope) and called.kind == "function" and called.is_definition:
+            if called.returns == "Self":
                 return Instance(called.parent) if called.parent is not None else None
-            return self.annotation(returns, called.parent or called, steps + 1)
+            return self.annotation(called.returns, called.parent or called, steps + 1)
         return None
 
     def value_of(self, constant: Constant, steps: int) -> Meaning:
         """Return what the value of a constant is, by its type or what it is assigned."""
         value = constant.module.bindings[constant.name][1]
-        return (
-            self.type_of(value, constant.module, steps + 1) if isinstance(value, ast.expr) else None
-        )
+        if isinstance(value, (Scope, Imported)):
+            return None
+        return self.type_of(value, constant.module, steps + 1)
 
-    def type_of(self, value: ast.expr, scope: Scope, steps: int) -> Meaning:
+    def type_of(self, value: Expression, scope: Scope, steps: int) -> Meaning:
         """Return what an assigned value is, or an object of the type that annotates it."""
-        if isinstance(value, (ast.Subscript, ast.BinOp, ast.Constant)):
+        if isinstance(value, (Parameterised, Operation, Literal)):
             return self.annotation(value, scope, steps + 1)
         meaning = self.infer(value, scope, steps + 1)
         is_annotation = isinstance(meaning, Scope) and meaning.kind == "class"
         return Instance(meaning) if is_annotation and isinstance(meaning, Scope) else meaning
 
-    def annotation(self, node: ast.expr | None, scope: Scope, steps: int) -> Meaning:
+    def annotation(self, node: Expression, scope: Scope, steps: int) -> Meaning:
         """Return an object of the type that an annotation names."""
         if steps > MAX_STEPS or node is None:
             return None
-        if isinstance(node, ast.Constant):
-            parsed = _parse_expression(node.value)
-            return External() if parsed is None else self.annotation(parsed, scope, steps + 1)
-        if isinstance(node, ast.BinOp):
+        if isinstance(node, Literal):
+            parsed = _parse_expression(node.text)
+            if parsed is None:
+                return External()
+            return self.annotation(expression_of(parsed), scope, steps + 1)
+        if isinstance(node, Operation):
             left = self.annotation(node.left, scope, steps + 1)
             if isinstance(left, Instance):
                 return left
             return self.annotation(node.right, scope, steps + 1)
-        if isinstance(node, ast.Subscript):
-            name = getattr(node.value, "id", getattr(node.value, "attr", ""))
-            if name not in WRAPPERS:
+        if isinstance(node, Parameterised):
+            if node.name not in WRAPPERS:
                 return External()
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return self.annotation(inner[0], scope, steps + 1) if inner else None
+            return self.annotation(node.first, scope, steps + 1)
         meaning = self.infer(node, scope, steps + 1)
         if isinstance(meaning, Scope):
             return Instance(meaning) if meaning.kind == "class" else None
         return meaning if isinstance(meaning, External) else None
 
 
-def bases_of(cls: Scope) -> list[Reference]:
-    """Return the references to the base classes of a class."""
-    return [reference for reference in cls.references if reference.relation == INHERITS]
+def bases_of(cls: Scope) -> list[Expression]:
+    """Return the base classes of a class."""
+    return [expression for _, _, relation, expression in cls.references if relation == INHERITS]
 
 
 def _facts_of(module: Module, corpus: _Corpus) -> Iterator[CodeFact]:
@@ -450,7 +449,7 @@ def _facts_of(module: Module, corpus: _Corpus) -> Iterator[CodeFact]:
         if not is_private and module.scope.bindings[name][0] >= TYPED:
             yield CodeFact(module.place(line, column), top, DEFINES, Symbol(top.module, name))
     for scope in module.scopes:
-        if scope.parent is not None and _is_definition(scope):
+        if scope.parent is not None and scope.is_definition:
             yield from _facts_of_definition(module, scope, corpus)
         for line, column, imported in scope.imports:
             symbol = _symbol(corpus.imported(imported, scope, 0))
@@ -477,15 +476,11 @@ def _facts_of_definition(module: Module, scope: Scope, corpus: _Corpus) -> Itera
 def _facts_of_references(module: Module, scope: Scope, corpus: _Corpus) -> Iterator[CodeFact]:
     for line, column, relation, expression in scope.references:
         around = scope.parent or scope if relation in (INHERITS, DECORATED_BY) else scope
-        if (
-            isinstance(expression, ast.Name)
-            and relation == USES
-            and not corpus.is_known(expression.id)
-        ):
+        if relation == USES and isinstance(expression, str) and not corpus.is_known(expression):
             continue
         meaning = corpus.infer(expression, around)
-        if meaning is None and relation == CALLS and isinstance(expression, ast.Attribute):
-            meaning = corpus.only_member(expression.attr)
+        if meaning is None and relation == CALLS and isinstance(expression, Attribute):
+            meaning = corpus.only_member(expression.name)
         symbol = _symbol(meaning)
         if symbol is None or symbol == scope.symbol:
             continue
@@ -498,7 +493,7 @@ def _facts_of_references(module: Module, scope: Scope, corpus: _Corpus) -> Itera
 def _symbol(meaning: Meaning) -> Symbol | None:
     """Return the symbol of what code refers to; that of another package has no module."""
     if isinstance(meaning, Scope):
-        return meaning.symbol if _is_definition(meaning) or meaning.parent is None else None
+        return meaning.symbol if meaning.is_definition or meaning.parent is None else None
     if isinstance(meaning, Constant):
         return Symbol(meaning.module.symbol.module, meaning.name)
     if isinstance(meaning, Package):
@@ -515,38 +510,19 @@ def is_abstract(method: Scope) -> bool:
     It is marked as abstract, or does nothing but raise NotImplementedError, or is an empty method
     of a protocol.
     """
-    if any(mark.startswith("abstract") for mark in method.decorators()):
+    if any(mark.startswith("abstract") for mark in method.marks):
         return True
-    if not isinstance(method.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return False
-    body = [line for line in method.node.body if not _is_text(line)]
-    if not body:
+    if method.raised == "" and method.is_definition:  # an empty one
         bases = bases_of(method.parent) if method.parent is not None else []
-        return any(_last_name(base.expression) == "Protocol" for base in bases)
-    if not isinstance(body[0], ast.Raise):
-        return False
-    raised = body[0].exc.func if isinstance(body[0].exc, ast.Call) else body[0].exc
-    return _last_name(raised) == "NotImplementedError"
-
-
-def _last_name(expression: ast.expr | None) -> str:
-    name = getattr(expression, "attr", getattr(expression, "id", ""))
-    return name if isinstance(name, str) else ""
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _is_definition(scope: Scope) -> bool:
-    return scope.node is not None and not isinstance(scope.node, ast.Lambda)
+        return any(last_name(base) == "Protocol" for base in bases)
+    return method.raised == "NotImplementedError"
 
 
 def _method_around(scope: Scope) -> Scope | None:
     method: Scope | None = scope
     while method is not None and (method.parent is None or method.parent.kind != "class"):
         method = method.parent
-    return method if method is not None and isinstance(method.node, FUNCTIONS) else None
+    return method if method is not None and method.kind == "function" else None
 
 
 def _parse_expression(value: object) -> ast.expr | None:

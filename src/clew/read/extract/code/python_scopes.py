@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 from clew.read.extract.code.code_file import (
     CALLS,
@@ -19,28 +20,21 @@ from clew.read.extract.code.code_file import (
     CodeFile,
     Symbol,
 )
+from clew.read.extract.code.python_expressions import Expression, expression_of, last_name
 from clew.read.formats.python import NAME_FIELDS, parse_parts, place_finder
 
+WITH_NAMES = frozenset({ast.Name, *(kind for kind, fields in NAME_FIELDS.items() if fields)})
+"""The kinds of node that hold names."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITION, IMPORTED, TYPED, UNKNOWN = range(4)  # kinds of binding, the surest first
 Place = Callable[[int, int], int]
 
 
-class Reference(NamedTuple):
-    """An expression that refers to a symbol.
-
-    Attributes:
-        line: Where the name of the symbol stands.
-        column: Its place in the line, in bytes.
-        relation: What the code around does to the symbol.
-        expression: The expression.
-    """
-
-    line: int
-    column: int
-    relation: str
-    expression: ast.expr
+Reference: TypeAlias = tuple[int, int, str, Expression]
+"""An expression that refers to a symbol: where the name of the symbol stands, its line and its
+place there in bytes; what the code around does to the symbol; and the expression. There are many,
+which other processes are sent."""
 
 
 class Imported(NamedTuple):
@@ -58,7 +52,12 @@ class Scope:
         symbol: What it is.
         kind: "module", "class" or "function".
         parent: The scope around it.
-        node: Its definition; None for a module.
+        is_definition: Whether code can name it, as no lambda and no module.
+        marks: The last names of its decorators.
+        first: The name of the first argument of a function, or "".
+        returns: What annotates the result of a function.
+        raised: The last name of what a function raises that does nothing else; "" where it does
+            nothing at all, None where it does more.
         place: (line, column) of its name.
         bindings: What its names are bound to, each with the kind of the binding.
         attributes: What `self.name` is bound to, for a class.
@@ -71,18 +70,20 @@ class Scope:
     symbol: Symbol
     kind: str
     parent: Scope | None = None
-    node: ast.ClassDef | Function | None = None
+    is_definition: bool = False
+    marks: tuple[str, ...] = ()
+    first: str = ""
+    returns: Expression = None
+    raised: str | None = None
     place: tuple[int, int] = (1, 0)
-    bindings: dict[str, tuple[int, Scope | Imported | ast.expr | None]] = field(
-        default_factory=dict
-    )
-    attributes: dict[str, tuple[Scope, ast.expr]] = field(default_factory=dict)
+    bindings: dict[str, tuple[int, Scope | Imported | Expression]] = field(default_factory=dict)
+    attributes: dict[str, tuple[Scope, Expression]] = field(default_factory=dict)
     references: list[Reference] = field(default_factory=list)
     imports: list[tuple[int, int, Imported]] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)
     constants: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def bind(self, name: str, kind: int, value: Scope | Imported | ast.expr | None) -> None:
+    def bind(self, name: str, kind: int, value: Scope | Imported | Expression) -> None:
         """Bind a name, unless a surer binding is known."""
         if name not in self.bindings or kind < self.bindings[name][0]:
             self.bindings[name] = kind, value
@@ -97,15 +98,6 @@ class Scope:
             scope = scope.parent
         return None
 
-    def decorators(self) -> Iterator[str]:
-        """Yield the last names of its decorators."""
-        if not isinstance(self.node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            return
-        for mark in self.node.decorator_list:
-            target = mark.func if isinstance(mark, ast.Call) else mark
-            if isinstance(target, (ast.Name, ast.Attribute)):
-                yield target.id if isinstance(target, ast.Name) else target.attr
-
 
 @dataclass(eq=False)
 class Module:
@@ -115,13 +107,16 @@ class Module:
         file: Its file.
         scope: Its own scope.
         scopes: All scopes in it, its own first.
-        place: (line, column in bytes) -> place in its text.
     """
 
     file: CodeFile
     scope: Scope
     scopes: list[Scope]
-    place: Place
+
+    @cached_property
+    def place(self) -> Place:
+        """Finds places in its text: (line, column in bytes) -> place."""
+        return place_finder(self.file.text)
 
 
 def read_module(file: CodeFile) -> Module:
@@ -137,7 +132,7 @@ def read_module(file: CodeFile) -> Module:
     for part in parse_parts(file.text):
         if part.tree is not None:
             reader.read(part.tree, top)
-    return Module(file, top, reader.scopes, place_finder(file.text))
+    return Module(file, top, reader.scopes)
 
 
 @dataclass(eq=False)
@@ -152,6 +147,9 @@ class _Reader:
         waiting: list[tuple[ast.AST, Scope]] = [(node, top) for node in reversed(tree.body)]
         while waiting:
             node, scope = waiting.pop()
+            if type(node) is ast.Name:  # as every third one is
+                self.name(node, scope)
+                continue
             handler = HANDLERS.get(type(node))
             inner = _children(node, scope) if handler is None else [*handler(self, node, scope)]
             inner.reverse()
@@ -161,7 +159,8 @@ class _Reader:
         own = self._open(node, scope)
         every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         for argument in every:
-            own.bind(argument.arg, TYPED if argument.annotation else UNKNOWN, argument.annotation)
+            kind = TYPED if argument.annotation else UNKNOWN
+            own.bind(argument.arg, kind, expression_of(argument.annotation))
         for rest in (node.args.vararg, node.args.kwarg):
             if rest is not None:
                 own.bind(rest.arg, UNKNOWN, None)
@@ -177,7 +176,8 @@ class _Reader:
         own = self._open(node, scope)
         for base in node.bases:
             plain = base.value if isinstance(base, ast.Subscript) else base
-            own.references.append(Reference(base.lineno, base.col_offset, INHERITS, plain))
+            found = base.lineno, base.col_offset, INHERITS, expression_of(plain)
+            own.references.append(found)
         yield from self._decorated(node, scope, own)
         yield from ((keyword.value, scope) for keyword in node.keywords)
         yield from ((child, own) for child in node.body)
@@ -224,12 +224,11 @@ class _Reader:
             return ()
         return _children(node, scope)
 
-    def name(self, node: ast.Name, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
+    def name(self, node: ast.Name, scope: Scope) -> None:
         if isinstance(node.ctx, ast.Load):
-            scope.references.append(_reference(USES, node))
+            scope.references.append((node.lineno, node.col_offset, USES, node.id))
         else:
             scope.bind(node.id, UNKNOWN, None)
-        return iter(())
 
     def assign(self, node: ast.Assign, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
         for target in node.targets:
@@ -250,19 +249,25 @@ class _Reader:
     def handler(self, node: ast.ExceptHandler, scope: Scope) -> Iterable[tuple[ast.AST, Scope]]:
         if node.name:
             single = node.type if not isinstance(node.type, ast.Tuple) else None
-            scope.bind(node.name, UNKNOWN if single is None else TYPED, single)
+            scope.bind(node.name, UNKNOWN if single is None else TYPED, expression_of(single))
         return _children(node, scope)
 
     def _open(self, node: ast.ClassDef | Function, scope: Scope) -> Scope:
         """Return the new scope of a definition; that of a lambda is known by the one around it."""
         if isinstance(node, ast.Lambda):
-            own = Scope(scope.symbol, "function", scope, node)
+            own = Scope(scope.symbol, "function", scope)
         else:
             within = scope.symbol.name
             symbol = Symbol(self.file.module, f"{within}.{node.name}" if within else node.name)
             kind = "class" if isinstance(node, ast.ClassDef) else "function"
-            own = Scope(symbol, kind, scope, node, (node.lineno, node.col_offset))
+            own = Scope(symbol, kind, scope, True, _marks_of(node))
+            own.place = node.lineno, node.col_offset
             scope.bind(node.name, DEFINITION, own)
+        if not isinstance(node, ast.ClassDef):
+            arguments = [*node.args.posonlyargs, *node.args.args]
+            own.first = arguments[0].arg if arguments else ""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            own.returns, own.raised = expression_of(node.returns), _raised_alone(node)
         self.scopes.append(own)
         return own
 
@@ -279,13 +284,13 @@ class _Reader:
 
     def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
         if isinstance(target, ast.Name):
-            scope.bind(target.id, TYPED, value)
+            scope.bind(target.id, TYPED, expression_of(value))
             if scope.kind == "module":
                 scope.constants.setdefault(target.id, (target.lineno, target.col_offset))
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
             owner = scope.own_class
             if owner is not None and target.value.id == first_argument(scope):
-                owner.attributes.setdefault(target.attr, (scope, value))
+                owner.attributes.setdefault(target.attr, (scope, expression_of(value)))
 
 
 def first_argument(scope: Scope) -> str:
@@ -293,10 +298,31 @@ def first_argument(scope: Scope) -> str:
     method: Scope | None = scope
     while method is not None and (method.parent is None or method.parent.kind != "class"):
         method = method.parent
-    if method is None or not isinstance(method.node, FUNCTIONS):
+    return "" if method is None or "staticmethod" in method.marks else method.first
+
+
+def _marks_of(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return the last names of decorators."""
+    targets = [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
+    named = [one for one in targets if isinstance(one, (ast.Name, ast.Attribute))]
+    return tuple(last_name(expression_of(one)) for one in named)
+
+
+def _raised_alone(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str | None:
+    """Return `Scope.raised` of a function, of which texts and other constants are left out."""
+    body = (line for line in node.body if not _is_text(line))
+    first = next(body, None)
+    if first is None:
         return ""
-    arguments = [*method.node.args.posonlyargs, *method.node.args.args]
-    return arguments[0].arg if arguments and "staticmethod" not in method.decorators() else ""
+    if not isinstance(first, ast.Raise):
+        return None
+    return last_name(
+        expression_of(first.exc.func if isinstance(first.exc, ast.Call) else first.exc)
+    )
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _reference(relation: str, expression: ast.expr) -> Reference:
@@ -304,18 +330,19 @@ def _reference(relation: str, expression: ast.expr) -> Reference:
     if isinstance(expression, ast.Attribute):
         width = len(expression.attr.encode())
         column = max((expression.end_col_offset or 0) - width, 0)
-        return Reference(expression.end_lineno or expression.lineno, column, relation, expression)
-    return Reference(expression.lineno, expression.col_offset, relation, expression)
+        line = expression.end_lineno or expression.lineno
+        return line, column, relation, expression_of(expression)
+    return expression.lineno, expression.col_offset, relation, expression_of(expression)
 
 
 def _children(node: ast.AST, scope: Scope) -> list[tuple[ast.AST, Scope]]:
     """Return the nodes directly in one, without those that hold no names."""
     children: list[tuple[ast.AST, Scope]] = []
     for field_name in NAME_FIELDS[type(node)]:
-        value = getattr(node, field_name, None)
+        value: Any = getattr(node, field_name, None)
         if type(value) is list:
-            children += [(child, scope) for child in value if isinstance(child, ast.AST)]
-        elif isinstance(value, ast.AST):
+            children += [(child, scope) for child in value if type(child) in WITH_NAMES]
+        elif type(value) in WITH_NAMES:
             children.append((value, scope))
     return children
 
@@ -329,7 +356,6 @@ HANDLERS: dict[type[ast.AST], Callable[..., Iterable[tuple[ast.AST, Scope]]]] = 
     ast.ImportFrom: _Reader.import_from,
     ast.Call: _Reader.call,
     ast.Raise: _Reader.raise_,
-    ast.Name: _Reader.name,
     ast.Assign: _Reader.assign,
     ast.AnnAssign: _Reader.annotated,
     ast.withitem: _Reader.with_item,
