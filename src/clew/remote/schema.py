@@ -48,6 +48,9 @@ ALTER TABLE clew_row ALTER COLUMN numbers SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN texts SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN neighbours SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN other_neighbours SET STORAGE EXTERNAL;
+ALTER TABLE clew_node SET (toast_tuple_target = 8160);
+ALTER TABLE clew_fact SET (toast_tuple_target = 8160);
+ALTER TABLE clew_row SET (toast_tuple_target = 8160);
 """
 
 REMOVE = (
