@@ -29,12 +29,13 @@ from clew.remote.protocol import (
     Wanted,
 )
 from clew.remote.pulled_rows import ReadRows
+from clew.remote.schema import APPROXIMATE_FROM
 from clew.remote.session import Answers, BoundStatement, Session, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
 from clew.store.column_kinds import parse_metadata
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
-APPROXIMATE = 200  # rows up to which the nearest may be found by an approximate index
+APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
 SEARCHED = {"clew_node": 200, "clew_fact": 80}  # candidates of the approximate index, at least
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
 VERSION = (  # and the versions since another one, with the nodes that each has changed
@@ -90,6 +91,7 @@ class PostgresStore:
         kept: Rows that were read by earlier questions; None to keep none.
         passage_vectors: Those of all passages of the version that is asked, where they are known
             here; None where the database finds the nearest.
+        passages: How many passages the index has; where they are few, all are measured.
     """
 
     session: Session
@@ -99,6 +101,7 @@ class PostgresStore:
     canonical: Callable[[str], str] | None = None
     kept: KeptRows | None = None
     passage_vectors: PassageVectors | None = None
+    passages: int = 0
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -196,7 +199,8 @@ class PostgresStore:
         width = f"vector({self.dimension})"
         distance = f"((n.vector::{width}) <#> %s::{width})"
         # A filter and the approximate index do not go together: nothing may be missed.
-        exact = "" if where is None and k <= APPROXIMATE else " + 0"
+        may_miss = where is None and self.passages >= APPROXIMATE_FROM[0] and k <= APPROXIMATE
+        exact = "" if may_miss else " + 0"
         nearest = BoundStatement(  # each distance is computed once, since it is named
             f"SELECT number, distance FROM (SELECT n.number, {distance} AS distance "
             f"FROM clew_node n WHERE n.index = {self.index:d} AND n.vector IS NOT NULL "
@@ -204,7 +208,8 @@ class PostgresStore:
             f"ORDER BY distance{exact} LIMIT {k:d}",
             (vector, *values),
         )
-        return [("", _candidates(max(k, SEARCHED["clew_node"]))), ("passages", nearest)]
+        candidates = [("", _candidates(max(k, SEARCHED["clew_node"])))] if may_miss else []
+        return [*candidates, ("passages", nearest)]
 
     def _nearest_facts(
         self, vector: Vectors, k: int, where: Wanted | None
