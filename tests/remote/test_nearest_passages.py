@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from clew.remote import RemoteIndex
+from clew.graph import freeze
+from clew.remote import RemoteIndex, writing
+from clew.remote import postgres as postgres_store
 from clew.remote.session import finish
 from tests.remote.harbour import embed, harbour, saved
 
@@ -40,7 +44,10 @@ def test_the_nearest_passages_are_those_of_all_vectors_wherever_they_are_found(s
                         assert near.cosines == pytest.approx(np.sort(cosines)[::-1][:40], abs=1e-5)
 
 
-def test_of_many_passages_the_database_finds_the_nearest_by_its_index(postgres):
+def test_up_to_a_number_all_passages_are_measured_and_of_more_some_are_looked_at(
+    postgres, monkeypatch
+):
+    monkeypatch.setattr(writing, "APPROXIMATE_FROM", (1_000, 1_000))
     _, address = saved(postgres, *harbour(1100))
     vector = unit(4)
     with (
@@ -48,11 +55,68 @@ def test_of_many_passages_the_database_finds_the_nearest_by_its_index(postgres):
         opened._database.reading() as session,
     ):
         store = finish(opened._database.store(session, opened._corpus))
-        [_, (_, nearest)] = store._nearest_passages(vector, 10, None)
-        plan = session.connection.execute("EXPLAIN VERBOSE " + nearest.sql, nearest.values)
-        text = "\n".join(line for (line,) in plan.fetchall())
-        found = finish(replace(store, passage_vectors=None).seeds(vector, [], 10, 5)).passages
-        exact = finish(store.seeds(vector, [], 10, 5)).passages
-    assert "Index Scan using clew_near_node" in text
-    assert text.count("Sort") == 0
-    assert len(set(found.numbers.tolist()) & set(exact.numbers.tolist())) >= 9
+        there = replace(store, passage_vectors=None)
+        plan = plan_of(session, there._nearest_passages(vector, 10, None)[-1][1])
+        assert "clew_near_node" not in plan
+        measured = finish(there.seeds(vector, [], 40, 5)).passages
+        monkeypatch.setattr(postgres_store, "APPROXIMATE_FROM", (1_000, 1_000))
+        plan = plan_of(session, there._nearest_passages(vector, 10, None)[-1][1])
+        assert "Index Scan using clew_near_node" in plan
+        assert plan.count("Sort") == 0
+        found = finish(there.seeds(vector, [], 10, 5)).passages
+        exact = finish(store.seeds(vector, [], 40, 5)).passages
+    assert measured.numbers.tolist() == exact.numbers.tolist()
+    assert len(set(found.numbers.tolist()) & set(exact.numbers.tolist()[:10])) >= 9
+
+
+def test_statements_are_planned_once_and_facts_are_found_by_their_index(postgres):
+    index, address = saved(postgres, *harbour(1100))
+    assert len(index.graph.facts) > 1_000
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        for ship in range(12):
+            opened.ask(f"Who waits at berth {ship}?", recipe="hipporag", vector=unit(ship))
+        with opened._database.reading() as session:
+            store = finish(opened._database.store(session, opened._corpus))
+            for name, search in store._nearest_facts(unit(1), 30, None):
+                if name == "facts":
+                    assert "Index Scan using clew_near_fact" in plan_of(session, search)
+            sql = (
+                "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements "
+                "WHERE statement LIKE 'SELECT %clew_%'"
+            )
+            rows = session.connection.execute(sql).fetchall()
+    assert {"clew_fact", "clew_index", "clew_posting"} <= {
+        word for text, *_ in rows for word in text.split()
+    }
+    assert [text for text, generic, custom in rows if custom or not generic] == []
+
+
+def plan_of(session, statement):
+    """The plan of a statement, whatever is bound to it."""
+    places = itertools.count(1)
+    sql = re.sub("%s", lambda _: f"${next(places)}", statement.sql)
+    rows = session.connection.execute("EXPLAIN (VERBOSE, GENERIC_PLAN) " + sql).fetchall()
+    return "\n".join(line for (line,) in rows)
+
+
+def test_nodes_have_the_same_vectors_whether_those_are_known_here_or_not(postgres):
+    index, address = saved(postgres, *harbour(60))
+    with postgres.connect() as connection:
+        name = address.partition("index=")[2]
+        own = "index = (SELECT id FROM clew_index WHERE name = %s)"
+        rows = connection.execute(f"SELECT number FROM clew_node WHERE {own}", (name,)).fetchall()
+        numbers = freeze(sorted(number for (number,) in rows), np.int32)
+        without = f"UPDATE clew_node SET vector = NULL WHERE {own} AND number = %s"
+        connection.execute(without, (name, int(numbers[index.graph.find_row("d7")])))
+    with (
+        RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened,
+        opened._database.reading() as session,
+    ):
+        store = finish(opened._database.store(session, opened._corpus))
+        wanted = np.array(index.graph.vectors[:])
+        wanted[index.graph.find_row("d7")] = 0
+        for one in (store, replace(store, kept=None, passage_vectors=None)):
+            graph = finish(one.nodes(numbers)).graph
+            rows = [index.graph.find_row(id) for id in graph.ids]
+            assert len(rows) == len(index.graph)
+            assert np.array_equal(graph.vectors[:], wanted[rows])

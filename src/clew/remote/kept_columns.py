@@ -166,6 +166,7 @@ class KeptColumns:
         self._fact_texts, self._relations = _Column(texts), _Column(np.zeros(0, np.int32))
         self._fact_starts, self._n_facts = _Column(none), _Column(none)
         self._names, self._code_of = _Column(texts), dict[str, int]()
+        self._ranks = np.zeros(0, np.int32)
         self._vectors = VectorChunks(dimension)
         self._vector_places, self._last_use = _Column(none), _Column(none)
         self._sizes = _Column(none)
@@ -295,12 +296,21 @@ class KeptColumns:
     def relations(self, slots: Places) -> Labels:
         """Return the relations of facts."""
         codes = self._relations.values[slots]
+        ranks = self._ranks_of_names(int(codes.max(initial=-1)) + 1)
         used = np.flatnonzero(np.bincount(codes))
-        names = self._names.values[used].tolist()
-        order = sorted(range(len(names)), key=names.__getitem__)
-        ranks = np.zeros(used[-1] + 1 if len(used) else 0, np.int32)
-        ranks[used[order]] = np.arange(len(names), dtype=np.int32)
-        return Labels(tuple([names[one] for one in order]), freeze(ranks[codes], np.int32))
+        used = used[np.argsort(ranks[used])]
+        places = np.zeros(len(ranks), np.int32)
+        places[used] = np.arange(len(used), dtype=np.int32)
+        return Labels(tuple(self._names.values[used].tolist()), freeze(places[codes], np.int32))
+
+    def _ranks_of_names(self, least: int) -> Rows:
+        """Return the places of at least so many relations in alphabetical order, by their codes."""
+        if len(self._ranks) < least:
+            names = self._names.values.tolist()
+            ranks = np.zeros(len(names), np.int32)
+            ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+            self._ranks = ranks
+        return self._ranks
 
 
 class _TextsAt(Sequence[str]):

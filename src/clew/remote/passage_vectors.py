@@ -9,6 +9,7 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, products
+from clew.remote.numbers import is_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,24 @@ class PassageVectors:
     vectors: Vectors
 
     @cached_property
-    def _has_vector(self) -> Mask:
+    def has_vector(self) -> Mask:
+        """Which passages have one: bool [p]."""
         found: Mask = np.any(self.vectors, axis=1)
         return found
+
+    def has(self, numbers: Rows) -> Mask:
+        """Return which nodes are passages of the index: bool [n]."""
+        return is_among(numbers, self.numbers)
+
+    def of(self, numbers: Rows) -> tuple[Vectors, Mask]:
+        """Return the vectors of passages that have one, and which have one.
+
+        Args:
+            numbers: int32 [n], passages of the index.
+        """
+        places = np.searchsorted(self.numbers, numbers)
+        has = self.has_vector[places]
+        return self.vectors[places[has]], has
 
     def nearest(self, vector: Vectors, k: int, allowed: Rows | None = None) -> tuple[Rows, Floats]:
         """Return so many of the nearest passages, the nearest first, and their cosines.
@@ -41,7 +57,7 @@ class PassageVectors:
             k: How many.
             allowed: int32, the passages that may come; None for all.
         """
-        may_come = self._has_vector
+        may_come = self.has_vector
         if allowed is not None:
             may_come = may_come & np.isin(self.numbers, allowed)
         rows = np.flatnonzero(may_come)

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Floats, Graph, Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
 from clew.graph.validate import validate_vectors
 from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.kept_columns import KeptColumns, Places, RowBlock, joined_numbers, texts_of
@@ -29,12 +29,13 @@ from clew.remote.protocol import (
     Wanted,
 )
 from clew.remote.pulled_rows import ReadRows
-from clew.remote.session import BoundStatement, Session, Table
+from clew.remote.schema import APPROXIMATE_FROM
+from clew.remote.session import Answers, BoundStatement, Session, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
 from clew.store.column_kinds import parse_metadata
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
-APPROXIMATE = 200  # rows up to which the nearest may be found by an approximate index
+APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
 SEARCHED = {"clew_node": 200, "clew_fact": 80}  # candidates of the approximate index, at least
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
 VERSION = (  # and the versions since another one, with the nodes that each has changed
@@ -45,12 +46,15 @@ VERSION = (  # and the versions since another one, with the nodes that each has 
     "ORDER BY c.version) FROM clew_index i WHERE i.id = %s"
 )
 POSTINGS = "SELECT stem, passages, counts FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
+ROW = "r.number, r.numbers, r.texts, r.neighbours, octet_length(r.other_neighbours) > 0"
+FROM_ROWS = (
+    "FROM unnest(%s::int[]) AS w(number) JOIN clew_row r ON r.index = %s AND r.number = w.number "
+)
 FETCH = (
-    "SELECT r.number, r.numbers, r.texts, r.neighbours, octet_length(r.other_neighbours) > 0, "
-    "vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
-    "JOIN clew_row r ON r.index = %s AND r.number = w.number "
+    f"SELECT {ROW}, vector_send(n.vector) {FROM_ROWS}"
     "JOIN clew_node n ON n.index = %s AND n.number = w.number AND "
 )
+FETCH_WITHOUT_VECTORS = f"SELECT {ROW}, NULL {FROM_ROWS}"
 
 
 @dataclass(eq=False)
@@ -87,6 +91,7 @@ class PostgresStore:
         kept: Rows that were read by earlier questions; None to keep none.
         passage_vectors: Those of all passages of the version that is asked, where they are known
             here; None where the database finds the nearest.
+        passages: How many passages the index has; where they are few, all are measured.
     """
 
     session: Session
@@ -96,6 +101,7 @@ class PostgresStore:
     canonical: Callable[[str], str] | None = None
     kept: KeptRows | None = None
     passage_vectors: PassageVectors | None = None
+    passages: int = 0
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -129,6 +135,8 @@ class PostgresStore:
         """Return what a question leads to directly; see `GraphStore`."""
         if vector is not None and not np.isfinite(vector).all():
             raise ValueError("the vector of the question is not finite")
+        if vector is not None and not vector.any():
+            vector = None
         newest = None if self.kept is None else self.kept.newest
         since = newest.version if newest is not None and newest.index == self.index else None
         asked = [
@@ -137,24 +145,25 @@ class PostgresStore:
         ]
         if where is not None:
             asked.append(("allowed", self._allowed_passages(where)))
-        is_near = vector is not None and vector.any()
-        if vector is not None and is_near:
+        if vector is not None:
             if self.passage_vectors is None:
                 asked += self._nearest_passages(vector, passages, where)
             asked += self._nearest_facts(vector, facts, where)
+        answers = await self._send(*(one for _, one in asked))
+        near = None  # the database searches the facts meanwhile
+        if where is None:
+            near = self._near_here(vector, passages, None)
         found = dict[str, Table]()
-        for (name, _), rows in zip(asked, await self._run(*(one for _, one in asked)), strict=True):
+        for (name, _), rows in zip(asked, await answers(), strict=True):
             found.setdefault(name, []).extend(rows)
         version, kinds, changes = self._read_version(found["version"])
         self._begin(version, kinds, changes, since)
         allowed = None if where is None else read_numbers(found["allowed"][0][0])
-        near = _near_passages(found.get("passages", []))
-        if vector is not None and is_near and self.passage_vectors is not None:
-            numbers, cosines = self.passage_vectors.nearest(vector, passages, allowed)
-            near = Near(numbers, freeze([], np.int32), cosines)
+        if where is not None:
+            near = self._near_here(vector, passages, allowed)
         return FoundSeeds(
             version,
-            near,
+            _near_passages(found.get("passages", [])) if near is None else near,
             self._near_facts(found.get("facts", [])),
             {
                 stem: (np.frombuffer(numbers, "<i4"), np.frombuffer(counts, "<f4").astype(float))
@@ -162,6 +171,13 @@ class PostgresStore:
             },
             allowed,
         )
+
+    def _near_here(self, vector: Vectors | None, k: int, allowed: Rows | None) -> Near | None:
+        """Return the nearest passages, where their vectors are known here; None where not."""
+        if vector is None or self.passage_vectors is None:
+            return None
+        numbers, cosines = self.passage_vectors.nearest(vector, k, allowed)
+        return Near(numbers, freeze([], np.int32), cosines)
 
     def _allowed_passages(self, where: Wanted) -> BoundStatement:
         sql, values = filter_of("n", where)
@@ -174,26 +190,34 @@ class PostgresStore:
     def _nearest_passages(
         self, vector: Vectors, k: int, where: Wanted | None
     ) -> list[tuple[str, BoundStatement]]:
-        """Return what finds the nearest passages: their numbers and distances."""
+        """Return what finds the nearest passages: their numbers and distances.
+
+        The number of the index is in the statement: it is planned once, whatever is bound to it,
+        and the approximate index holds for one number alone.
+        """
         allowed, values = filter_of("n", where)
         width = f"vector({self.dimension})"
         distance = f"((n.vector::{width}) <#> %s::{width})"
         # A filter and the approximate index do not go together: nothing may be missed.
-        exact = "" if where is None and k <= APPROXIMATE else " + 0"
+        may_miss = where is None and self.passages >= APPROXIMATE_FROM[0] and k <= APPROXIMATE
+        exact = "" if may_miss else " + 0"
         nearest = BoundStatement(  # each distance is computed once, since it is named
             f"SELECT number, distance FROM (SELECT n.number, {distance} AS distance "
-            "FROM clew_node n WHERE n.index = %s AND n.vector IS NOT NULL AND n.kind = 'passage' "
-            f"AND {allowed}) AS measured ORDER BY distance{exact} LIMIT %s",
-            (vector, self.index, *values, k),
+            f"FROM clew_node n WHERE n.index = {self.index:d} AND n.vector IS NOT NULL "
+            f"AND n.kind = 'passage' AND {allowed}) AS measured "
+            f"ORDER BY distance{exact} LIMIT {k:d}",
+            (vector, *values),
         )
-        return [("", _candidates(max(k, SEARCHED["clew_node"]))), ("passages", nearest)]
+        candidates = [("", _candidates(max(k, SEARCHED["clew_node"])))] if may_miss else []
+        return [*candidates, ("passages", nearest)]
 
     def _nearest_facts(
         self, vector: Vectors, k: int, where: Wanted | None
     ) -> list[tuple[str, BoundStatement]]:
         """Return what finds the nearest facts, and the farthest as the last one.
 
-        Of each its number, its distance, its ends, some of its sources, and its vector.
+        Of each its number, its distance, its ends, some of its sources, and its vector. The number
+        of the index is in the statement, as in `_nearest_passages`.
         """
         allowed, values = filter_of_fact("n", where)
         width = f"vector({self.dimension})"
@@ -215,8 +239,9 @@ class PostgresStore:
             towards = sign * vector
             search = BoundStatement(
                 f"SELECT n.number, %s * {distance}, {columns} FROM clew_fact n "
-                f"WHERE n.index = %s AND n.vector IS NOT NULL ORDER BY {distance} LIMIT %s",
-                (float(sign), towards, self.index, towards, limit),
+                f"WHERE n.index = {self.index:d} AND n.vector IS NOT NULL "
+                f"ORDER BY {distance} LIMIT {limit:d}",
+                (float(sign), towards, towards),
             )
             found += [("", _candidates(searched)), ("facts", search)]
         return found
@@ -410,16 +435,23 @@ class PostgresStore:
         if question.kept is None:
             statements.append(self._version())
         allowed, values = filter_of("n", where)
-        if len(missing):
-            some = NumberList(freeze(np.sort(missing), np.int32))
-            statements.append(BoundStatement(FETCH + allowed, (some, *(self.index,) * 2, *values)))
+        known = np.zeros(len(missing), np.bool_)  # whose vectors are known here
+        if self.passage_vectors is not None and where is None:
+            known = self.passage_vectors.has(missing)
+        for sql, rows, others in (
+            (FETCH + allowed, missing[~known], (self.index, *values)),
+            (FETCH_WITHOUT_VECTORS, missing[known], ()),
+        ):
+            if len(rows):
+                some = NumberList(freeze(np.sort(rows), np.int32))
+                statements.append(BoundStatement(sql, (some, self.index, *others)))
         if len(kept) and where is not None:
             statements.append(self._allowed_of(freeze(kept, np.int32), where))
         found = await self._run(*statements) if statements else []
         if question.kept is None:
             self._begin(*self._read_version(found.pop(0)), None)
         may_be_used = read_numbers(found.pop()[0][0]) if len(kept) and where is not None else kept
-        read = self._put(found[0]) if len(missing) else missing
+        read = self._put([row for rows in found for row in rows])
         if where is None:
             question.absent.update(missing[~np.isin(missing, read)].tolist())
             return
@@ -439,6 +471,8 @@ class PostgresStore:
         has = np.fromiter((one is not None for one in sent), np.bool_, len(rows))
         every = np.ones(int(has.sum()), np.bool_)
         vectors = read_vectors(b"".join(filter(None, sent)), every, self.dimension)
+        if self.passage_vectors is not None and not has.all():
+            vectors, has = _with_known(self.passage_vectors, np.array(numbers), vectors, has)
         validate_vectors("vectors", vectors, np.array(numbers)[has].tolist())
         data = b",".join(texts).decode("utf-8", "surrogatepass")
         ids, own_texts, metadata, links, fact_texts, relations = zip(
@@ -502,13 +536,48 @@ class PostgresStore:
         return version, kinds, list(zip(versions, numbers, strict=True))
 
     async def _run(self, *statements: BoundStatement) -> list[Table]:
-        left = current().remaining()
-        if left <= 0:
-            raise DeadlineError("the deadline of the question passed before the database answered")
-        if math.isinf(left):
-            return await self.session.run(*statements)
-        limit = BoundStatement(f"SET LOCAL statement_timeout = {max(1, round(left * 1000))}")
-        return (await self.session.run(limit, *statements))[1:]
+        limit = _limit()
+        return (await self.session.run(*limit, *statements))[len(limit) :]
+
+    async def _send(self, *statements: BoundStatement) -> Answers:
+        limit = _limit()
+        answers = await self.session.send(*limit, *statements)
+
+        async def without_limit() -> list[Table]:
+            return (await answers())[len(limit) :]
+
+        return without_limit
+
+
+def _limit() -> list[BoundStatement]:
+    """Return what bounds the time of the next statements, where the question has a deadline."""
+    left = current().remaining()
+    if left <= 0:
+        raise DeadlineError("the deadline of the question passed before the database answered")
+    if math.isinf(left):
+        return []
+    return [BoundStatement(f"SET LOCAL statement_timeout = {max(1, round(left * 1000))}")]
+
+
+def _with_known(
+    known: PassageVectors, numbers: Rows, sent: Vectors, has: Mask
+) -> tuple[Vectors, Mask]:
+    """Return the vectors of nodes, and which have one, with those of passages that are known here.
+
+    Args:
+        known: Those of the passages.
+        numbers: int32 [n], the nodes.
+        sent: float32 [m, d], what the database sent.
+        has: bool [n], of which nodes it did.
+    """
+    places = np.flatnonzero(~has)
+    places = places[known.has(numbers[places])]
+    vectors, has_known = known.of(numbers[places])
+    places, every = places[has_known], has.copy()
+    every[places] = True
+    found, slots = np.empty((int(every.sum()), sent.shape[1]), np.float32), np.cumsum(every) - 1
+    found[slots[has]], found[slots[places]] = sent, vectors
+    return found, every
 
 
 def _candidates(count: int) -> BoundStatement:

@@ -81,8 +81,7 @@ class PostgresDatabase(Connections):
     async def store(self, session: AnySession, corpus: CorpusFigures) -> PostgresStore:
         return PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
-            self._kept_rows,
-            corpus.passage_vectors,
+            *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),
         )
 
     async def write(

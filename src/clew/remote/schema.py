@@ -3,6 +3,7 @@
 An index belongs to a tenant and has a name. All other rows have the number of their index, and
 every statement binds it, so that nothing of another index is read, not even where an edge names a
 node of one. Texts of documents are bytes, since a text of PostgreSQL cannot hold every character.
+A row of up to a page is in one place: a vector that stands apart takes three times as long to read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,13 @@ from clew.remote.session import BoundStatement, Session
 
 SCHEMA = 2
 """The version of the tables that this version of clew reads and writes."""
+
+APPROXIMATE_FROM = (200_000, 1_000)
+"""Passages, and facts, from which the nearest are found by an approximate index (HNSW).
+
+Of 61,354 passages it found .83 of the 200 nearest, among 1,000 candidates .98. To measure these
+takes a tenth of a second.
+"""
 
 TABLES = """
 CREATE EXTENSION IF NOT EXISTS vector;
@@ -48,6 +56,9 @@ ALTER TABLE clew_row ALTER COLUMN numbers SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN texts SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN neighbours SET STORAGE EXTERNAL;
 ALTER TABLE clew_row ALTER COLUMN other_neighbours SET STORAGE EXTERNAL;
+ALTER TABLE clew_node SET (toast_tuple_target = 8160);
+ALTER TABLE clew_fact SET (toast_tuple_target = 8160);
+ALTER TABLE clew_row SET (toast_tuple_target = 8160);
 """
 
 REMOVE = (

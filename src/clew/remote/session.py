@@ -1,13 +1,13 @@
 """A connection to PostgreSQL that is asked several things in one round trip, in a loop or not.
 
-The coroutines of a database wait only in `Session.run`. A `BlockingSession` never waits in the
+The coroutines of a database wait only for a `Session`. A `BlockingSession` never waits in the
 sense of a loop, so that `finish` runs such a coroutine to its end as a plain call.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -19,9 +19,9 @@ Table = list[tuple[Any, ...]]
 
 TIMEOUT = 10  # seconds that a question waits for a connection
 CONNECTIONS = 8  # that wait for the next question
-SETTINGS = (  # HNSW finds no more than ef_search; a partial index needs the values at planning time
+SETTINGS = (  # HNSW finds no more than ef_search; a statement is planned once for a connection
     "SET hnsw.ef_search = 200",
-    "SET plan_cache_mode = force_custom_plan",
+    "SET plan_cache_mode = force_generic_plan",
     "SET jit = off",
 )
 
@@ -43,6 +43,10 @@ class BoundStatement:
     values: tuple[object, ...] = ()
 
 
+Answers = Callable[[], Awaitable[list[Table]]]
+"""Waits for the rows of statements that were sent."""
+
+
 class Session(Protocol):
     """What answers statements."""
 
@@ -50,6 +54,13 @@ class Session(Protocol):
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
+        ...
+
+    async def send(self, *statements: BoundStatement) -> Answers:
+        """Send statements, which the database answers meanwhile; what is returned waits for it.
+
+        Whatever is asked next waits for these answers first.
+        """
         ...
 
 
@@ -63,16 +74,33 @@ class BlockingSession:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
         self.round_trips = 0
+        self._sent = ExitStack()  # a pipeline whose answers nobody has waited for
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
+        if len(statements) > 1:
+            return await (await self.send(*statements))()
+        self.settle()
         self.round_trips += 1
-        if len(statements) == 1:
-            cursors = [_execute(self.connection, statements[0])]
-        else:
-            with self.connection.pipeline():
-                cursors = [_execute(self.connection, one) for one in statements]
-        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+        return [_rows(_execute(self.connection, one)) for one in statements]
+
+    async def send(self, *statements: BoundStatement) -> Answers:
+        """Send statements, which the database answers meanwhile; see `Session`."""
+        self.settle()
+        self.round_trips += 1
+        sent = self._sent = ExitStack()
+        sent.enter_context(self.connection.pipeline())
+        cursors = [_execute(self.connection, one) for one in statements]
+
+        async def answers() -> list[Table]:
+            sent.close()
+            return [_rows(cursor) for cursor in cursors]
+
+        return answers
+
+    def settle(self) -> None:
+        """Wait for the answers to what was sent."""
+        self._sent.close()
 
 
 class AsyncSession:
@@ -85,16 +113,36 @@ class AsyncSession:
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self.connection = connection
         self.round_trips = 0
+        self._sent = AsyncExitStack()  # a pipeline whose answers nobody has waited for
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
+        return await (await self.send(*statements))()
+
+    async def send(self, *statements: BoundStatement) -> Answers:
+        """Send statements, which the database answers meanwhile; see `Session`."""
+        await self.settle()
         self.round_trips += 1
+        sent = self._sent = AsyncExitStack()
+        await sent.enter_async_context(self.connection.pipeline())
         cursors = []
-        async with self.connection.pipeline():
-            for one in statements:
-                sql = cast("Any", one.sql)
-                cursors.append(await self.connection.execute(sql, one.values or None, binary=True))
-        return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+        for one in statements:
+            sql = cast("Any", one.sql)
+            cursors.append(await self.connection.execute(sql, one.values or None, binary=True))
+
+        async def answers() -> list[Table]:
+            await sent.aclose()
+            return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+        return answers
+
+    async def settle(self) -> None:
+        """Wait for the answers to what was sent."""
+        await self._sent.aclose()
+
+
+def _rows(cursor: psycopg.Cursor[Any]) -> Table:
+    return cursor.fetchall() if cursor.description else []
 
 
 def _execute(connection: psycopg.Connection[Any], one: BoundStatement) -> psycopg.Cursor[Any]:
@@ -161,7 +209,9 @@ class Connections:
                 level = self._client.IsolationLevel.REPEATABLE_READ
                 connection.isolation_level = level if is_reading else None
                 connection.read_only = is_reading
-                yield BlockingSession(connection)
+                session = BlockingSession(connection)
+                yield session
+                session.settle()
                 connection.commit()
             except self._client.OperationalError:
                 connection.close()
@@ -191,7 +241,9 @@ class Connections:
                 level = self._client.IsolationLevel.REPEATABLE_READ
                 await connection.set_isolation_level(level)
                 await connection.set_read_only(True)
-                yield AsyncSession(connection)
+                session = AsyncSession(connection)
+                yield session
+                await session.settle()
                 await connection.commit()
             except BaseException:
                 await connection.close()

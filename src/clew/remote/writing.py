@@ -32,15 +32,13 @@ from clew.remote.rows import (
     postings_of,
     rows_of,
 )
+from clew.remote.schema import APPROXIMATE_FROM
 from clew.remote.session import BlockingSession, BoundStatement
 from clew.remote.values import read_numbers
 from clew.store.graph_tables import EDGES, FACTS, NODES
 from clew.store.packing import pack, unpack
 
 BLOCK_BYTES = 8 * 2**20
-APPROXIMATE_FROM = 1_000
-"""Vectors of one index from which the nearest are found by an approximate index (HNSW)."""
-
 KEPT_CHANGES = 64
 """Writes whose changes are told; who has read nothing since forgets all that was read."""
 
@@ -112,8 +110,10 @@ async def _write_whole(session: BlockingSession, number: int, graph: Graph) -> R
     await _write_postings(session, number, {}, postings_of(graph, numbers))
     counts = (int(graph.kinds.mask("passage").sum()), len(graph.facts))
     width = graph.vectors.shape[1]
-    for (name, definition), count in zip(HNSW.items(), counts, strict=True):
-        if count >= APPROXIMATE_FROM and width:
+    for (name, definition), count, least in zip(
+        HNSW.items(), counts, APPROXIMATE_FROM, strict=True
+    ):
+        if count >= least and width:
             sql = f"CREATE INDEX {name} ON {definition}".format(number, width)
             await session.run(
                 BoundStatement("SET LOCAL maintenance_work_mem = '1GB'"), BoundStatement(sql)
