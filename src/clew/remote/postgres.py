@@ -36,7 +36,7 @@ from clew.store.column_kinds import parse_metadata
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
-SEARCHED = {"clew_node": 200, "clew_fact": 80}  # candidates of the approximate index, at least
+SEARCHED = {"clew_node": 1000, "clew_fact": 80}  # candidates of the approximate index, at least
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
 VERSION = (  # and the versions since another one, with the nodes that each has changed
     "SELECT i.version, i.kinds, "
