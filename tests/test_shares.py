@@ -94,10 +94,12 @@ def test_the_share_is_of_the_page_as_it_is_printed(index: Index, style: str) -> 
 
 
 def test_a_limit_counts_entries_and_the_best_one_is_read(index: Index) -> None:
-    for limit, most in ((1, 1), (3, 1), (8, 4)):
+    best = index.ask(QUESTION, recipe="bm25", limit=1).ids
+    for limit, least, most in ((1, 0, 1), (3, 1, 1), (8, 1, 4)):
         context = index.ask(QUESTION, recipe="bm25", limit=limit, max_share=0.5)
         assert len(context) == limit
-        assert 1 <= sum(item.source == "lies" for item in context) <= most
+        assert context.ids[:1] == best
+        assert least <= sum(item.source == "lies" for item in context) <= most
 
 
 def test_there_is_no_cap_where_nothing_else_is_found(embed) -> None:

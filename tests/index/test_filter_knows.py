@@ -143,7 +143,7 @@ def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path,
         monkeypatch.setattr(owner, name, note)
 
     noted(cutter.Cutter, "cut")
-    noted(bm25, "_kept_terms")
+    noted(bm25.InvertedIndexPart, "compute")
     noted(clew.text.stems, "_identified")
     noted(_likely_languages, "find_likeliest")
     with monkeypatch.context() as patch:

@@ -23,7 +23,7 @@ MAX_WORDS = 8  # of a heading that is no signature
 MIN_DESCRIPTION = 16  # words below a heading
 TAB = 8  # columns
 _INDENTED = re.compile(r"^[ \t|]{2,}[^\s|]", re.MULTILINE)
-_LINE = re.compile(r"^([ \t|]*)(\S?[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_LINE = re.compile(r"^([ \t|]*)([^\n]*)", re.MULTILINE)
 _LISTED = re.compile(r"(?:[-*+•>#]|\d+[.)]|[a-z][.)])\s")  # an item, a quotation, a session
 _NUMBERED = re.compile(r"\d+(?:\.\d+)*\.?\s+\S")  # "1.2 Scope"
 _SIGNATURE = re.compile(r"(?:(?:async|class|def|function|static) ){0,2}[\w.]+\(.*\)")
@@ -31,7 +31,7 @@ _HEADING = re.compile(r"(?=[^\W\d_]|\d|-)[^a-z].*[^\W_\s]|[^\W\d_]", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Line:
+class IndentedLine:
     """A line with words.
 
     Attributes:
@@ -85,19 +85,19 @@ def outline_by_indentation(text: str) -> tuple[Heading | Block | Close, ...] | N
     return tuple(parts) if n_below >= MIN_BELOW * (len(lines) - sum(headings)) else None
 
 
-def _lines(text: str) -> list[Line]:
-    lines, is_first = list[Line](), True
+def _lines(text: str) -> list[IndentedLine]:
+    lines, is_first = list[IndentedLine](), True
     for found in _LINE.finditer(text):
-        if not found[2]:
-            is_first = True
-            continue
-        indent = len(found[1].expandtabs(TAB))
-        lines.append(Line(found.start(2), found.end(2), indent, is_first))
-        is_first = False
+        words = found[2].rstrip()
+        if words:
+            indent = len(found[1].expandtabs(TAB))
+            end = found.start(2) + len(words)
+            lines.append(IndentedLine(found.start(2), end, indent, is_first))
+        is_first = not words
     return lines
 
 
-def _headings(text: str, lines: Sequence[Line]) -> list[bool]:
+def _headings(text: str, lines: Sequence[IndentedLine]) -> list[bool]:
     """Return of each line whether it is a heading."""
     headings = list[bool]()
     for line, below in zip(lines, [*lines[1:], None], strict=True):
@@ -111,7 +111,7 @@ def _headings(text: str, lines: Sequence[Line]) -> list[bool]:
     return [is_one and _says_enough(text, lines, i) for i, is_one in enumerate(headings)]
 
 
-def _says_enough(text: str, lines: Sequence[Line], i: int) -> bool:
+def _says_enough(text: str, lines: Sequence[IndentedLine], i: int) -> bool:
     """Return whether there are enough words below a line for a section of their own."""
     below = takewhile(lambda line: line.indent > lines[i].indent, islice(lines, i + 1, None))
     found = 0
@@ -122,7 +122,7 @@ def _says_enough(text: str, lines: Sequence[Line], i: int) -> bool:
     return False
 
 
-def _may_be_heading(words: str, following: str, below: Line) -> bool:
+def _may_be_heading(words: str, following: str, below: IndentedLine) -> bool:
     """Return whether a line reads as a heading of what is below it.
 
     Args:
