@@ -44,7 +44,7 @@ from clew.graph import text_with_heading
 from clew.graph.headings import titles_of
 from clew.measure.files import read_lines
 from clew.measure.paired import Table, build_table
-from clew.measure.quotes import QuotedQuestion, lost_questions, quoted_question
+from clew.measure.quotes import Place, QuotedQuestion, lost_questions, quoted_question
 from clew.read import Splitter
 from clew.types import Seeds
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
@@ -119,9 +119,20 @@ def method_of(name: str) -> Any:
     return clew.Pipeline(Fifteen(), selects=(select.Top(),), order=order.ByPrize())
 
 
-def best(context: clew.Context, k: int) -> list[str]:
-    """Return the texts of the k passages with the highest scores."""
-    return [item.text for item in sorted(context.items, key=lambda item: -item.score)[:k]]
+def best(context: clew.Context, k: int) -> list[clew.Item]:
+    """Return the k passages with the highest scores."""
+    return sorted(context.items, key=lambda item: -item.score)[:k]
+
+
+def of_files(question: QuotedQuestion) -> QuotedQuestion:
+    """Return the question with whole files in place of what is quoted of them."""
+    return QuotedQuestion(question.text, tuple(Place(place.file) for place in question.places))
+
+
+def is_hit(question: QuotedQuestion, items: Sequence[clew.Item], text: str = "") -> bool:
+    """Return whether what is read answers: a quote of a place, or a passage of a whole file."""
+    texts = [text, *(item.text for item in items)]
+    return question.is_quoted_in(texts) or question.is_answered_by(items)
 
 
 def measure(
@@ -148,10 +159,9 @@ def measure(
             continue
         ranked = best(index.ask(question.text, recipe=method, limit=max(KS)), max(KS))
         for k in KS:
-            figures.setdefault(f"hit@{k}", []).append(question.is_quoted_in(ranked[:k]))
+            figures.setdefault(f"hit@{k}", []).append(is_hit(question, ranked[:k]))
         for budget, context in contexts.items():
-            read = [] if context is None else [context.text, *(item.text for item in context)]
-            hit = question.is_quoted_in(read)
+            hit = context is not None and is_hit(question, context.items, context.text)
             figures.setdefault(f"in {budget}", []).append(hit)
     mean = lambda values: f"{np.mean(values):.1f}" if values else "-"  # noqa: E731
     return figures, {
@@ -308,12 +318,19 @@ def main() -> None:
         type=Path,
         help="a folder where indexes wait for the next run of the same code",
     )
+    parser.add_argument(
+        "--by-file",
+        action="store_true",
+        help="count any passage of the file that answers, which needs no exact place",
+    )
     parser.add_argument("--intervals", action="store_true", help="write every interval")
     parser.add_argument("--json", type=Path, help="write all figures into this file, too")
     options = parser.parse_args()
     tables = []
     for corpus, folder, path in places_of(parser, options):
         questions = read_questions(path, options.half)
+        if options.by_file:
+            questions = [of_files(question) for question in questions]
         started = time.perf_counter()
         index = index_of(folder, options)
         seconds = time.perf_counter() - started

@@ -96,12 +96,25 @@ def test_figures_are_those_of_a_count_by_hand():
     assert more["tokens, unanswerable"] == f"{context.tokens:.1f}"
 
 
+def test_by_file_any_passage_of_the_file_answers():
+    index = clew.Index.from_documents(
+        [clew.Document("in/a.md", "The ferry waits."), clew.Document("b.md", "The ferry sails.")]
+    )
+    places = (Place("a.md", "nothing of the kind"),)
+    questions = [everyday.of_files(QuotedQuestion("ferry waits", own)) for own in (places, ())]
+    figures, more = measure(index, recipes.get("bm25"), questions, [64])
+    assert figures == {f"hit@{k}": [True] for k in (1, 3, 10)} | {"in 64": [True]}
+    assert more["passages, unanswerable"] != "-"
+    sails = [QuotedQuestion("ferry sails", places), QuotedQuestion("sails", (Place("b.md"),))]
+    assert [everyday.is_hit(own, best(index.ask(own.text), 1)) for own in sails] == [False, True]
+
+
 def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
     rival = everyday.method_of("fifteen")
     texts = ["# Ferries\n\nThey go at ten.", "# Bread\n\nThe oven is where it is and what it was."]
     documents = [clew.Document(name, text) for name, text in zip("ab", texts, strict=True)]
     index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))
-    assert "They go" in best(index.ask("where is the ferrie", recipe=rival, limit=1), 1)[0]
+    assert "They go" in best(index.ask("where is the ferrie", recipe=rival, limit=1), 1)[0].text
     assert not any(item.score for item in index.ask("where is it", recipe=rival, limit=2))
 
 
