@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from clew import Index, Splitter
 from clew.graph import Graph
 from clew.seed import BM25, InOwnWords
+from clew.seed.in_own_words import count_beside_links
 from clew.types import Query
 
 OWN = st.lists(st.sampled_from(["ferry", "tide", "ebb.", "`quay`", "(low)", "[x]"]), max_size=9)
@@ -23,6 +24,34 @@ LINKS = st.lists(
     ),
     max_size=3,
 )
+
+
+DIRECTIVES = st.lists(
+    st.sampled_from(
+        [
+            ".. automodule:: ferry.tide\n   :members:",
+            "  .. include:: ../ferry.rst",
+            ".. toctree::\n   :maxdepth: 2\n\n   ferry\n   tide/ebb\n",
+            "```{toctree}\n:maxdepth: 1\n\nferry\ntide/ebb\n```",
+            "~~~{program-output} ferry --help\n~~~",
+            ":::{page} ../ferry.md\n:::",
+            "::: ferry.Tide\n    options:\n      members: true",
+        ]
+    ),
+    max_size=3,
+)
+SAID = [".. note:: ferry", "```{note}\nferry\n```", "```python\nferry = {}\n```", "a ferry::tide"]
+
+
+@given(OWN, DIRECTIVES)
+def test_a_directive_that_puts_something_in_its_place_counts_as_a_link(own, directives):
+    text = "\n\n".join([" ".join(own), *directives, "ebb"])
+    assert count_beside_links(text) == (len(own) + 1 if directives else None)
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_a_directive_around_a_text_and_code_are_no_links(text):
+    assert count_beside_links(text) is None
 
 
 @given(st.lists(st.tuples(OWN, LINKS), min_size=1, max_size=5), st.integers(1, 8))

@@ -2,8 +2,9 @@
 
 The words of a heading count for every passage below it, and BM25 prefers short passages. So two
 links under a telling heading would win over the passage that says what was asked. What can answer
-is a passage's own words, those outside of links. A passage without links keeps its score, however
-short it is: in source code, notes and tables a short one answers.
+is a passage's own words, those outside of links, and of directives that put something in their
+place when a page is made, such as `.. automodule:: ferries`. A passage without either keeps its
+score, however short it is: in source code, notes and tables a short one answers.
 """
 
 from __future__ import annotations
@@ -24,18 +25,33 @@ _LINK = re.compile(
     r"\[[^\[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
     r"|`[^`<>\n]+<[^`<>\n]+>`_{1,2}|https?://[^\s<>\"]+"
 )
+# A directive that puts something in its place: of Sphinx, of MyST, of mkdocstrings. Its options
+# belong to it, and of a table of contents the names of the pages.
+_DIRECTIVE = re.compile(
+    r"^[ \t]*+(?:"
+    r"\.\. (?:auto\w+|doxygen\w+|(?:literal)?include|contents|currentmodule|highlight)::.*+"
+    r"(?:\n[ \t]++:[\w-]++:.*+)*+"
+    r"|\.\. toctree::.*+(?:\n(?:[ \t]++\S.*+|[ \t]*+$))*+"
+    r"|(?P<fence>`{3,}|~{3,}|:{3,})\{(?:"
+    r"toctree\}(?:.*+\n)+?|[\w:.-]++\}.*+\n(?:[ \t]*+:[\w-]++:.*+\n)*+)"
+    r"[ \t]*+(?P=fence)[ \t]*+$"
+    r"|::: [\w-]++\.[\w.-]++[ \t]*+(?:\n[ \t]++\S.*+)*+$)",
+    re.MULTILINE,
+)
 _MARKS = ("](", ">`_", "://")  # one of which every link has
+_DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
 
 
 @dataclass(frozen=True)
 class InOwnWords:
     """Score by another seed, and passages with links and few other words lower.
 
-    The score of a passage with links is multiplied by (words + 1) / (full + 1), at most 1.
+    The score of a passage with links, or with directives that put something in their place, is
+    multiplied by (words + 1) / (full + 1), at most 1.
 
     Attributes:
         seed: the other seed.
-        full: so many words outside of links are enough, >= 1.
+        full: so many words outside of links and directives are enough, >= 1.
 
     Example:
         >>> from clew import Graph, Query
@@ -74,7 +90,7 @@ class InOwnWords:
 
 @dataclass(frozen=True)
 class LinkedWordsPart:
-    """The part that counts the words outside of links, int32 [n]; -1 where no passage has links.
+    """The part that counts the words outside of links, int32 [n]; -1 for passages without any.
 
     A graph that is a part of a corpus may be given what is known.
 
@@ -94,7 +110,9 @@ class LinkedWordsPart:
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:
-    """Return the number of words of a text outside of its links; None for a text without links.
+    r"""Return the number of words of a text outside of its links; None for a text without any.
+
+    Directives that put something in their place, such as a table of contents, count as links.
 
     Args:
         text: The text, in Markdown, reStructuredText or plain.
@@ -105,13 +123,17 @@ def count_beside_links(text: str, enough: int | None = None) -> int | None:
         3
         >>> count_beside_links("See the manual.") is None
         True
+        >>> count_beside_links("Ferries\n\n.. automodule:: ferries\n   :members:")
+        1
         >>> count_beside_links("https://example.org has all that you need", enough=4)
         4
     """
-    if not any(mark in text for mark in _MARKS):
-        return None
-    beside, links = _LINK.subn(" ", text)
-    if not links:
+    beside, n = text, 0
+    for marks, pattern in ((_MARKS, _LINK), (_DIRECTIVE_MARKS, _DIRECTIVE)):
+        if any(mark in beside for mark in marks):
+            beside, found = pattern.subn(" ", beside)
+            n += found
+    if not n:
         return None
     # What begins with a letter behind white space has a word of its own: that is counted faster.
     if enough is not None and sum(part[0].isalpha() for part in beside.split()) >= enough:
