@@ -306,8 +306,10 @@ RECIPES: dict[str, Recipe] = {
             seed.InDefinitions(
                 seed.InPassages(
                     seed.InSections(
-                        seed.InDocuments(
-                            seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+                        seed.InSummaries(
+                            seed.InDocuments(
+                                seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+                            )
                         )
                     )
                 )

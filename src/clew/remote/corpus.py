@@ -29,8 +29,8 @@ from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
 from clew.seed.in_own_words import LinkedWordsPart
-from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import Languages, LanguagesPart
+from clew.seed.section_sizes import SectionSizesPart
 from clew.text.stems import identify_language, stem_words
 from clew.text.words import terms
 

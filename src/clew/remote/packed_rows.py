@@ -27,8 +27,8 @@ from clew.graph import Floats, Graph, Ragged, Rows, expand_ranges, offsets_of
 from clew.read.json_values import to_json
 from clew.seed._shared import MentionCountsPart
 from clew.seed.in_own_words import LinkedWordsPart
-from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import LanguagesPart
+from clew.seed.section_sizes import SectionSizesPart
 
 HEAD = (
     *("tokens", "document", "parent", "previous", "span_start", "span_end"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clew.seed.in_own_words import InOwnWords
     from clew.seed.in_passages import InPassages
     from clew.seed.in_sections import InSections
+    from clew.seed.in_summaries import InSummaries
     from clew.seed.linked_facts import LinkedFacts
     from clew.seed.mapped_facts import MappedFacts
     from clew.seed.reciprocal_rank import ReciprocalRank
@@ -30,6 +31,7 @@ else:
             "in_own_words": "InOwnWords",
             "in_passages": "InPassages",
             "in_sections": "InSections",
+            "in_summaries": "InSummaries",
             "linked_facts": "LinkedFacts",
             "mapped_facts": "MappedFacts",
             "reciprocal_rank": "ReciprocalRank",
@@ -47,6 +49,7 @@ __all__ = [
     "InOwnWords",
     "InPassages",
     "InSections",
+    "InSummaries",
     "LinkedFacts",
     "MappedFacts",
     "ReciprocalRank",

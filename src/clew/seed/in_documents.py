@@ -106,7 +106,7 @@ class DocumentWordsPart:
 
     def compute(self, graph: Graph) -> DocumentWords | None:
         index: InvertedIndex = graph.part(InvertedIndexPart())
-        around = _outermost(graph)
+        around = outermost_containers(graph)
         with_passages = around[index.rows]
         if (with_passages == index.rows).all():
             return None
@@ -117,7 +117,7 @@ class DocumentWordsPart:
         return DocumentWords(number[around], postings)
 
 
-def _outermost(graph: Graph) -> NDArray[np.int64]:
+def outermost_containers(graph: Graph) -> NDArray[np.int64]:
     """The outermost container of every node, or itself; below that where all have the same."""
     nodes = np.arange(len(graph))
     parents = np.where(graph.parents >= 0, graph.parents, nodes).astype(np.int64)

@@ -10,23 +10,15 @@ section around, and no subject of its own: it counts as one of several passages.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.graph import Graph
-from clew.seed.in_documents import InDocuments
+from clew.seed.in_summaries import InSummaries
+from clew.seed.section_sizes import SectionSizesPart
 from clew.types import Query, Seed, Seeds
-
-_WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such as "async with"
-_SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
-_BEHIND = ("", "(", "[", " ", ":", "=")  # a name in its signature
-ENTRY = 3  # passages that an entry of a reference counts as
-LEAD_IN = 8  # passages that the section of a lead-in counts as, for it
-MAX_LEAD_IN = 24  # words of a lead-in
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ class InSections:
         [0.0, 0.09, 0.0, 0.0, 0.18]
     """
 
-    seed: Seed = InDocuments()
+    seed: Seed = InSummaries()
     exponent: float = 0.1
     most: int = 8
 
@@ -81,42 +73,3 @@ class InSections:
             return replace(seeds, scores=seeds.scores * factors)
 
         return find_seeds
-
-
-@dataclass(frozen=True)
-class SectionSizesPart:
-    """The part that counts the passages that are directly in each node, int64 [n].
-
-    An entry of a reference has at least `ENTRY`. A passage has `LEAD_IN` where it leads in the
-    sections below its own, else 0. A graph that is a part of a corpus is given the counts of the
-    whole.
-    """
-
-    def compute(self, graph: Graph) -> NDArray[np.int64]:
-        rows = graph.rows("passage")
-        parents = graph.parents[rows]
-        counts = np.bincount(parents[parents >= 0], minlength=len(graph))
-        for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
-            if counts[section] < ENTRY and _is_entry(
-                graph.texts[section], graph.texts[section + 1]
-            ):
-                counts[section] = ENTRY
-        has_sections = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
-        has_sections[graph.parents[graph.rows("section")]] = True
-        has_sections[-1] = False
-        for row in rows[has_sections[parents]].tolist():
-            if len(graph.texts[row].split(None, MAX_LEAD_IN)) < MAX_LEAD_IN:
-                counts[row] = LEAD_IN
-        return counts
-
-
-def _is_entry(heading: str, text: str) -> bool:
-    """Return whether a text begins with a signature, in a line of its own, of what is above it."""
-    line, _, described = text.partition("\n\n")
-    name, line = heading.partition(", ")[0].replace("`", ""), line.replace("`", "")
-    if not name or " " in name or name not in line or "\n" in line or not described:
-        return False
-    if line.rstrip().endswith(_SENTENCE_ENDS):
-        return False
-    words_before, _, behind = line.partition(name)
-    return _WORDS.fullmatch(words_before) is not None and behind[:1] in _BEHIND

@@ -30,8 +30,8 @@ from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, Pull
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.in_own_words import LinkedWordsPart
-from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import LanguagesPart
+from clew.seed.section_sizes import SectionSizesPart
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 

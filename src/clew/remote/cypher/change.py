@@ -17,8 +17,8 @@ from clew.remote.filters import CONTENT_KINDS
 from clew.remote.packed_rows import metadata_text
 from clew.remote.rows import NUMBERED, RowNumbers, postings_of
 from clew.seed._shared import MentionCountsPart
-from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import LanguagesPart
+from clew.seed.section_sizes import SectionSizesPart
 from clew.store.difference import row_changes, rows_with_other_values
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.row_changes import RowChange, runs_of

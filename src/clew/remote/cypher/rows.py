@@ -12,8 +12,8 @@ from clew.graph import AnyVectors, Graph, Ragged, Rows, take_vectors
 from clew.remote.packed_rows import metadata_text
 from clew.remote.rows import RowNumbers
 from clew.seed._shared import MentionCountsPart
-from clew.seed.in_sections import SectionSizesPart
 from clew.seed.languages import LanguagesPart
+from clew.seed.section_sizes import SectionSizesPart
 from clew.store.graph_tables import EDGES, FACTS, NODES
 
 BLOCK = 512  # vectors that are made at once

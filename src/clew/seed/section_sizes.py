@@ -1,0 +1,97 @@
+"""What a node contains, and what some passages are to what is around them.
+
+A section that begins with a line of its own that repeats its heading, as a definition in a
+reference begins with its signature, is an entry of the section around. A few words before sections
+of their own lead in what stands there. A passage near the begin of a document under "Abstract",
+"Summary" or "NAME", where a manual page says what its program does, is the document's summary.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Graph, Rows
+from clew.seed.in_documents import outermost_containers
+
+_WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such as "async with"
+_SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
+_BEHIND = ("", "(", "[", " ", ":", "=")  # a name in its signature
+ENTRY = 3  # passages that an entry of a reference counts as
+LEAD_IN = 8  # passages that the section of a lead-in counts as, for it
+MAX_LEAD_IN = 24  # words of a lead-in
+SUMMARY = -1  # in place of a number of passages, for the summary of a document
+SUMMARY_WITHIN = 3  # passages at the begin of a document
+SUMMARY_HEADINGS = frozenset({"abstract", "name", "summary"})
+# A heading in a passage of several short sections: "NAME" in capitals, as manual pages write it.
+_SUMMARY_LINE = re.compile(
+    r"^\W*(?:NAME|A(?:bstract|BSTRACT)|S(?:ummary|UMMARY))[ \t]*$", re.MULTILINE
+)
+_BEGIN = 600  # signs of a passage in which such a heading stands
+
+
+@dataclass(frozen=True)
+class SectionSizesPart:
+    """The part that counts the passages that are directly in each node, int64 [n].
+
+    An entry of a reference has at least `ENTRY`. A passage has `LEAD_IN` where it leads in the
+    sections below its own, `SUMMARY` where it is the summary of its document, else 0. A graph that
+    is a part of a corpus is given the counts of the whole.
+    """
+
+    def compute(self, graph: Graph) -> NDArray[np.int64]:
+        rows = graph.rows("passage")
+        parents = graph.parents[rows]
+        counts = np.bincount(parents[parents >= 0], minlength=len(graph))
+        for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
+            if counts[section] < ENTRY and _is_entry(
+                graph.texts[section], graph.texts[section + 1]
+            ):
+                counts[section] = ENTRY
+        has_sections = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
+        has_sections[graph.parents[graph.rows("section")]] = True
+        has_sections[-1] = False
+        for row in rows[has_sections[parents]].tolist():
+            if len(graph.texts[row].split(None, MAX_LEAD_IN)) < MAX_LEAD_IN:
+                counts[row] = LEAD_IN
+        counts[_summaries(graph, rows)] = SUMMARY
+        return counts
+
+
+def _summaries(graph: Graph, passages: Rows) -> list[int]:
+    """Return the first summary of every document."""
+    containers = outermost_containers(graph)
+    inside = passages[containers[passages] != passages]
+    if not len(inside):
+        return []
+    by_document = inside[np.argsort(containers[inside], kind="stable")]
+    _, starts, sizes = np.unique(containers[by_document], return_index=True, return_counts=True)
+    found = list[int]()
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        first = by_document[start : start + min(size, SUMMARY_WITHIN)].tolist()
+        if (summary := next((row for row in first if _is_summary(graph, row)), None)) is not None:
+            found.append(summary)
+    return found
+
+
+def _is_summary(graph: Graph, row: int) -> bool:
+    """Return whether a passage stands under the heading of a summary, or has one in it."""
+    heading = graph.texts[int(graph.parents[row])].strip()
+    if heading.lower() in SUMMARY_HEADINGS:
+        return True
+    return _SUMMARY_LINE.search(graph.texts[row][:_BEGIN]) is not None
+
+
+def _is_entry(heading: str, text: str) -> bool:
+    """Return whether a text begins with a signature, in a line of its own, of what is above it."""
+    line, _, described = text.partition("\n\n")
+    name, line = heading.partition(", ")[0].replace("`", ""), line.replace("`", "")
+    if not name or " " in name or name not in line or "\n" in line or not described:
+        return False
+    if line.rstrip().endswith(_SENTENCE_ENDS):
+        return False
+    words_before, _, behind = line.partition(name)
+    return _WORDS.fullmatch(words_before) is not None and behind[:1] in _BEHIND
