@@ -14,6 +14,7 @@ import clew
 from clew import link, recipes
 from clew.remote import Bounds
 from clew.sharded import ShardedIndex
+from clew.sharded.index_store import figures_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
@@ -45,9 +46,40 @@ def neighbouring_names(text):
 LOCAL_LINKS = (link.Contains(), link.Next(), link.Mentions(), link.Fact())
 
 
+MANUAL_PAGE = """{0}(1)                  Harbour Commands                  {0}(1)
+
+NAME
+       {1} - {2}
+
+DESCRIPTION
+       The command reads a list of ferries, one to a line, and prints what its options say. Without
+       a file it reads standard input. Lines that begin with a cross are for whoever writes the
+       list, and are not read. The lists of several harbours are read one after the other.
+
+OPTIONS
+       -d, --deadline=SECONDS
+              Stop when a deadline passes, before there is an answer, and print what is known by
+              then. Without it the command waits for as long as the list is written.
+
+       -r, --read=FILE
+              Read the function that is called from a file, whose lines are those of the program
+              that the harbour's clerk keeps; a line that is none is an error, and ends the command.
+"""
+COMMANDS = {"berth": "build a ferry", "moor": "call a function", "sail": "answer in time"}
+
+
 @pytest.fixture(scope="module")
 def documents():
-    return clew.Index.from_documents(PAGES).documents
+    manual = [
+        clew.Document(
+            f"{name}.txt",
+            MANUAL_PAGE.format(name.upper(), name, what),
+            {"file_name": f"{name}.txt"},
+        )
+        for name, what in COMMANDS.items()
+    ]
+    pages = list(clew.Index.from_documents(PAGES).documents)
+    return [pages[0], manual[0], *pages[1:], *manual[1:]]
 
 
 def build(documents):
@@ -84,6 +116,23 @@ def test_every_recipe_answers_over_shards_as_over_one_index(whole, sharded, reci
         assert found.relevance == pytest.approx(wanted.relevance, abs=1e-6)
         assert found.ids == wanted.ids
         assert found.text == wanted.text
+
+
+def test_the_summary_of_a_document_is_found_by_any_of_its_passages(whole):
+    graph, figures = whole.graph, figures_of(whole, 0)
+    of_documents = {}
+    for row in graph.rows("passage").tolist():
+        if "NAME" in graph.texts[row] and "Harbour Commands" in graph.texts[row]:
+            of_documents[int(graph.documents[row])] = row
+    assert len(of_documents) == len(COMMANDS)
+    everything = np.arange(len(graph), dtype=np.int32)
+    assert figures.summaries_around(everything, None).tolist() == sorted(of_documents.values())
+    assert not len(figures.summaries_around(everything, figures.passages[:1]))
+    for row in everything[:: max(1, len(graph) // 200)]:
+        own = of_documents.get(int(graph.documents[row]))
+        is_known = own is not None and graph.kinds[row] == "passage"
+        found = figures.summaries_around(np.array([row], np.int32), None).tolist()
+        assert found == ([own] if is_known else [])
 
 
 def test_a_filter_over_shards_is_the_filter_over_one_index(documents, whole, parts):

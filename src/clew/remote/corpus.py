@@ -30,7 +30,7 @@ from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
-from clew.seed.section_sizes import SectionSizesPart
+from clew.seed.section_sizes import SUMMARY, SectionSizesPart
 from clew.text.stems import identify_language, stem_words
 from clew.text.words import terms
 
@@ -80,6 +80,8 @@ class CorpusFigures:
         canonical: As in `clew.graph.Graph`.
         entities: int32 [e], the numbers of all entities.
         entity_keys: int64 [e], the digests of their ids, by which other indexes know them.
+        summaries: int32 [s], the numbers of the passages that are the summary of their document,
+            ascending; none in an index that was written before they were known.
     """
 
     number: int
@@ -101,6 +103,7 @@ class CorpusFigures:
     canonical: Callable[[str], str] | None
     entities: Rows = field(default_factory=lambda: freeze([], np.int32))
     entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    summaries: Rows = field(default_factory=lambda: freeze([], np.int32))
 
     @cached_property
     def no_nodes(self) -> Graph:
@@ -113,6 +116,23 @@ class CorpusFigures:
         if len(self.sampled) < len(self.passages):
             return None
         return PassageVectors(self.sampled, self.sample)
+
+    def summaries_around(self, nodes: Rows, allowed: Rows | None) -> Rows:
+        """Return the summaries of the documents of some nodes, ascending.
+
+        Args:
+            nodes: Their numbers; those that are no passages are in no document here.
+            allowed: The passages that may be read, ascending; None for all.
+        """
+        if not len(self.summaries):
+            return self.summaries
+        documents = np.unique(self._documents_of(nodes[is_among(nodes, self.passages)]))
+        are_around = is_among(self._documents_of(self.summaries), documents)
+        around = self.summaries[are_around]
+        return around if allowed is None else around[is_among(around, allowed)]
+
+    def _documents_of(self, passages: Rows) -> NDArray[np.int64]:
+        return self.documents[np.searchsorted(self.passages, passages)]
 
     def stems_of(self, question: str) -> list[str]:
         """Return every stem that a word of the question may have, in the languages of the index."""
@@ -289,7 +309,7 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
     places = np.zeros(len(words.rows), np.int64)
     if around is not None:
         places = around.of_nodes[words.rows]
-    entities = graph.rows("entity")
+    entities, sizes = graph.rows("entity"), graph.part(SectionSizesPart())
     return {
         "passages": numbers[words.rows],
         "lengths": words.postings.lengths.astype(np.float64),
@@ -297,4 +317,5 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
         "n_documents": np.array([0 if around is None else len(around.postings)], np.int64),
         "entities": numbers[entities],
         "entity_keys": np.array([key_of_id(graph.ids[row]) for row in entities], np.int64),
+        "summaries": numbers[words.rows[sizes[words.rows] == SUMMARY]],
     }

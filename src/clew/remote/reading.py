@@ -101,6 +101,7 @@ async def _corpus_of(
         canonical=config["canonical"],
         entities=freeze(reader.numbers("entities"), np.int32),
         entity_keys=reader.numbers("entity_keys").astype(np.int64),
+        summaries=freeze(reader.numbers("summaries") if reader.has("summaries") else [], np.int32),
     )
 
 

@@ -106,7 +106,9 @@ async def pull(
     seeds = np.concatenate([found.passages.numbers, found.facts.ends, by_words, far])
     pulled = freeze(list(dict.fromkeys(seeds.tolist())), np.int32)
     chosen = await _expand(store, pulled, _Masses.of(found, by_words, scores), bounds, where)
-    numbers = freeze(np.sort(np.concatenate([pulled, chosen.numbers])), np.int32)
+    numbers = np.concatenate([pulled, chosen.numbers])
+    summaries = corpus.summaries_around(numbers, found.allowed)
+    numbers = freeze(np.unique(np.concatenate([numbers, summaries])), np.int32)
     nodes = await store.nodes(numbers, found.facts.numbers, where)
     corpus.put_on(nodes, words)
     notes = {"nodes": len(nodes.graph), "edges": len(nodes.graph.edges)}

@@ -167,6 +167,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         canonical=graph.canonical,
         entities=arrays["entities"],
         entity_keys=arrays["entity_keys"],
+        summaries=freeze(arrays["summaries"], np.int32),
     )
 
 

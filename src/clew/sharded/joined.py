@@ -33,6 +33,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
     for i, other in enumerate(corpora[1:], 1):
         _check_alike(first, other, i)
     parts = [numbers.of_shard(one.passages, i) for i, one in enumerate(corpora)]
+    summaries = [numbers.of_shard(one.summaries, i) for i, one in enumerate(corpora)]
     documents, n_documents = _documents_of(corpora)
     return replace(
         first,
@@ -50,6 +51,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         untrusted=any(one.untrusted for one in corpora),
         entities=freeze([], np.int32),
         entity_keys=np.zeros(0, np.int64),
+        summaries=freeze(np.concatenate(summaries), np.int32),
     )
 
 
