@@ -127,8 +127,9 @@ VECTOR_LINKS = ("similar",)
 # What a descent compares with a question: passages and reports, and in a passage its sentences.
 READ_WHOLE = ("passage", "report")
 
-# Passages by words, vectors, the words of the document around them, how long their section is, and
-# whether they say something or only link; where a question asks what something is, what defines it.
+# Passages by words, vectors, the words of the document around them and its summary, how long their
+# section is, and whether they say something or only link; where a question asks what something is,
+# what defines it.
 PASSAGES = seed.InDefinitions()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.
@@ -626,7 +627,7 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
         ),
         Departure(
             "similarity is the cosine",
-            "cosine and BM25, and by a fifth the words of the document around",
+            "cosine and BM25, and beside them the words of the document around and its summary",
             "names are matched exactly, and a passage counts for what its document is about",
         ),
         Departure(
