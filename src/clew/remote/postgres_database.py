@@ -11,6 +11,7 @@ from clew.index.contents import IndexContents
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
 from clew.remote.database import AnySession, FoundIndex, missing_index
+from clew.remote.kept_facts import KeptFacts
 from clew.remote.kept_rows import KeptRows
 from clew.remote.postgres import PostgresStore
 from clew.remote.schema import check_schema, make_schema
@@ -39,7 +40,7 @@ class PostgresDatabase(Connections):
 
     def __init__(self, address: Address) -> None:
         super().__init__(address.database)
-        self._kept_rows = KeptRows()
+        self._kept_rows, self._kept_facts = KeptRows(), KeptFacts()
 
     async def check_schema(self, session: AnySession) -> bool:
         return await check_schema(session)
@@ -82,6 +83,7 @@ class PostgresDatabase(Connections):
         return PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),
+            *(corpus.version, self._kept_facts),
         )
 
     async def write(

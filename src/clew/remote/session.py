@@ -59,7 +59,7 @@ class Session(Protocol):
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; what is returned waits for it.
 
-        Whatever is asked next waits for these answers first.
+        Several may be sent before the first is waited for. Then all of them are waited for.
         """
         ...
 
@@ -74,7 +74,7 @@ class BlockingSession:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection
         self.round_trips = 0
-        self._sent = ExitStack()  # a pipeline whose answers nobody has waited for
+        self._sent: ExitStack | None = None  # a pipeline whose answers nobody has waited for
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
@@ -86,21 +86,23 @@ class BlockingSession:
 
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; see `Session`."""
-        self.settle()
-        self.round_trips += 1
-        sent = self._sent = ExitStack()
-        sent.enter_context(self.connection.pipeline())
+        if self._sent is None:
+            self.round_trips += 1
+            self._sent = ExitStack()
+            self._sent.enter_context(self.connection.pipeline())
         cursors = [_execute(self.connection, one) for one in statements]
 
         async def answers() -> list[Table]:
-            sent.close()
+            self.settle()
             return [_rows(cursor) for cursor in cursors]
 
         return answers
 
     def settle(self) -> None:
         """Wait for the answers to what was sent."""
-        self._sent.close()
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sent.close()
 
 
 class AsyncSession:
@@ -113,7 +115,7 @@ class AsyncSession:
     def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
         self.connection = connection
         self.round_trips = 0
-        self._sent = AsyncExitStack()  # a pipeline whose answers nobody has waited for
+        self._sent: AsyncExitStack | None = None  # as in `BlockingSession`
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
@@ -121,24 +123,26 @@ class AsyncSession:
 
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; see `Session`."""
-        await self.settle()
-        self.round_trips += 1
-        sent = self._sent = AsyncExitStack()
-        await sent.enter_async_context(self.connection.pipeline())
+        if self._sent is None:
+            self.round_trips += 1
+            self._sent = AsyncExitStack()
+            await self._sent.enter_async_context(self.connection.pipeline())
         cursors = []
         for one in statements:
             sql = cast("Any", one.sql)
             cursors.append(await self.connection.execute(sql, one.values or None, binary=True))
 
         async def answers() -> list[Table]:
-            await sent.aclose()
+            await self.settle()
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
         return answers
 
     async def settle(self) -> None:
         """Wait for the answers to what was sent."""
-        await self._sent.aclose()
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            await sent.aclose()
 
 
 def _rows(cursor: psycopg.Cursor[Any]) -> Table:
