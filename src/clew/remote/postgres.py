@@ -348,7 +348,9 @@ class PostgresStore:
         vectors = facts.vectors
         may_read = kept.questions > ASKED_BEFORE and current().remaining() > READ_SECONDS
         if facts.are_few and vectors is None and may_read:
-            vectors = await kept.read(self._run, facts, self.dimension)
+            [rows] = await self._run(self._version())
+            if self._read_version(rows)[0] == facts.version:  # else the question is asked again
+                vectors = await kept.read(self._run, facts, self.dimension)
         return _FactsKnown(facts.are_few, vectors)
 
     def _facts_of(self, rows: Table) -> FactVectors:
