@@ -121,10 +121,11 @@ class CoarseVectors:
         count = int(among.sum())
         if count < k:
             return None
-        kth = np.partition(lower[among], count - k)[count - k]
-        near = np.flatnonzero(among & (upper >= kth - MARGIN))
+        wanted = lower if count == len(lower) else lower[among]
+        kth = np.partition(wanted, count - k)[count - k]
+        is_near = among & (upper >= kth - MARGIN)
         ends = (upper >= lower.max() - MARGIN) | (lower <= upper.min() + MARGIN)
-        others = np.setdiff1d(np.flatnonzero(ends), near, assume_unique=True)
+        near, others = np.flatnonzero(is_near), np.flatnonzero(ends & ~is_near)
         rows = np.concatenate([near, others])
         exact = cosines(vectors[rows], query)
         release_pages(vectors)
