@@ -48,14 +48,16 @@ VERSION = (  # and the versions since another one, with the nodes that each has 
 )
 POSTINGS = "SELECT stem, passages, counts FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
 ROW = "r.number, r.numbers, r.texts, r.neighbours, octet_length(r.other_neighbours) > 0"
-FROM_ROWS = (
-    "FROM unnest(%s::int[]) AS w(number) JOIN clew_row r ON r.index = %s AND r.number = w.number "
+FETCH = (  # a negative number is that of a row whose vector is known
+    f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+    "JOIN clew_row r ON r.index = %s AND r.number = abs(w.number) "
+    "LEFT JOIN clew_node n ON n.index = %s AND n.number = w.number"
 )
-FETCH = (
-    f"SELECT {ROW}, vector_send(n.vector) {FROM_ROWS}"
+FETCH_ALLOWED = (
+    f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+    "JOIN clew_row r ON r.index = %s AND r.number = w.number "
     "JOIN clew_node n ON n.index = %s AND n.number = w.number AND "
 )
-FETCH_WITHOUT_VECTORS = f"SELECT {ROW}, NULL {FROM_ROWS}"
 
 
 @dataclass(eq=False)
@@ -553,17 +555,17 @@ class PostgresStore:
         statements = []
         if question.kept is None:
             statements.append(self._version())
-        allowed, values = filter_of("n", where)
-        known = np.zeros(len(missing), np.bool_)  # whose vectors are known here
-        if self.passage_vectors is not None and where is None:
-            known = self.passage_vectors.has(missing)
-        for sql, rows, others in (
-            (FETCH + allowed, missing[~known], (self.index, *values)),
-            (FETCH_WITHOUT_VECTORS, missing[known], ()),
-        ):
-            if len(rows):
-                some = NumberList(freeze(np.sort(rows), np.int32))
-                statements.append(BoundStatement(sql, (some, self.index, *others)))
+        if len(missing) and where is None:
+            wanted = np.sort(missing)
+            if self.passage_vectors is not None:
+                wanted = np.where(self.passage_vectors.has(wanted), -wanted, wanted)
+            some = NumberList(freeze(wanted, np.int32))
+            statements.append(BoundStatement(FETCH, (some, self.index, self.index)))
+        elif len(missing):
+            allowed, values = filter_of("n", where)
+            some = NumberList(freeze(np.sort(missing), np.int32))
+            values = (some, self.index, self.index, *values)
+            statements.append(BoundStatement(FETCH_ALLOWED + allowed, values))
         if len(kept) and where is not None:
             statements.append(self._allowed_of(freeze(kept, np.int32), where))
         found = await self._run(*statements) if statements else []
