@@ -38,6 +38,7 @@ from clew.store.column_kinds import parse_metadata
 
 APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
 SEARCHED = {"clew_node": 1000, "clew_fact": 80}  # candidates of the approximate index, at least
+MIN_AHEAD = 8  # rows that are sent for before they are needed; of fewer it is not worth it
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
 VERSION = (  # and the versions since another one, with the nodes that each has changed
     "SELECT i.version, i.kinds, "
@@ -72,6 +73,7 @@ class _Question:
         fact_vectors: Those of the facts that are near.
         where: The filter.
         begun: What was sent before the vector of the question was known.
+        ahead: The rows that were sent for before they are needed.
     """
 
     kept: RowsOfVersion | None = None
@@ -81,6 +83,7 @@ class _Question:
     fact_vectors: dict[int, Vectors] = field(default_factory=dict)
     where: Wanted | None = None
     begun: _Begun | None = None
+    ahead: _Ahead | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,19 @@ class _Begun:
 
     answers: Answers
     since: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Ahead:
+    """Rows that were sent for.
+
+    Attributes:
+        numbers: int32, those of their nodes, ascending.
+        answers: Waits for the rows.
+    """
+
+    numbers: Rows
+    answers: Answers
 
 
 @dataclass(frozen=True)
@@ -195,7 +211,7 @@ class PostgresStore:
         if vector is not None and near_facts is None and known.are_few:
             # Ranked here, so that the order is the same as where their vectors are known.
             near_facts = self._near_facts_of(self._facts_of(found["facts"]), vector, facts)
-        return FoundSeeds(
+        seeds = FoundSeeds(
             version,
             _near_passages(found.get("passages", [])) if near is None else near,
             self._near_facts(found.get("facts", [])) if near_facts is None else near_facts,
@@ -205,6 +221,9 @@ class PostgresStore:
             },
             allowed,
         )
+        if where is None and version == self.version_asked:
+            await self._read_ahead(seeds)
+        return seeds
 
     async def begin(self, stems: Sequence[bytes], where: Wanted | None = None) -> None:
         """Send what `seeds` asks whatever the vector is; see `GraphStore`."""
@@ -533,7 +552,10 @@ class PostgresStore:
             unknown = numbers[is_unknown]
             absent = np.fromiter(question.absent, np.int32, len(question.absent))
             if len(unknown := unknown[~np.isin(unknown, absent)]):
-                await self._read(freeze(unknown, np.int32), where)
+                if where is None:
+                    await self._read(freeze(unknown, np.int32))
+                else:
+                    await self._read_allowed(freeze(unknown, np.int32), where)
                 places = None
         table = question.table
         if table is None:  # nothing was asked for, and so nothing is known
@@ -545,39 +567,66 @@ class PostgresStore:
             places = np.where(may_be_used, places, -1)
         return table.columns, places
 
-    async def _read(self, numbers: Rows, where: Wanted | None) -> None:
-        """Read rows that are not kept, and let the database allow those that are."""
+    async def _read(self, numbers: Rows) -> None:
+        """Read rows that are not kept."""
+        question, missing = self._question, numbers
+        ahead, question.ahead = question.ahead, None
+        if question.table is not None:
+            missing = missing[question.table.places(missing) < 0]
+        if ahead is not None:
+            missing = missing[~is_among(missing, ahead.numbers)]
+        statements = [self._version()] if question.kept is None else []
+        if len(missing):
+            statements.append(self._fetch(missing))
+        found = await self._run(*statements) if statements else []
+        if question.kept is None:
+            self._begin(*self._read_version(found.pop(0)), None)
+        if ahead is not None:
+            found += await ahead.answers()
+            missing = np.concatenate([missing, ahead.numbers])
+        read = self._put([row for rows in found for row in rows])
+        question.absent.update(missing[~np.isin(missing, read)].tolist())
+
+    async def _read_allowed(self, numbers: Rows, where: Wanted) -> None:
+        """Read rows that are not kept and a filter allows, and note which of the kept it allows."""
         question = self._question
         is_kept = np.zeros(len(numbers), np.bool_)
         if question.table is not None:
             is_kept = question.table.places(numbers) >= 0
         kept, missing = numbers[is_kept], numbers[~is_kept]
-        statements = []
-        if question.kept is None:
-            statements.append(self._version())
-        if len(missing) and where is None:
-            wanted = np.sort(missing)
-            if self.passage_vectors is not None:
-                wanted = np.where(self.passage_vectors.has(wanted), -wanted, wanted)
-            some = NumberList(freeze(wanted, np.int32))
-            statements.append(BoundStatement(FETCH, (some, self.index, self.index)))
-        elif len(missing):
+        statements = [self._version()] if question.kept is None else []
+        if len(missing):
             allowed, values = filter_of("n", where)
             some = NumberList(freeze(np.sort(missing), np.int32))
             values = (some, self.index, self.index, *values)
             statements.append(BoundStatement(FETCH_ALLOWED + allowed, values))
-        if len(kept) and where is not None:
+        if len(kept):
             statements.append(self._allowed_of(freeze(kept, np.int32), where))
         found = await self._run(*statements) if statements else []
         if question.kept is None:
             self._begin(*self._read_version(found.pop(0)), None)
-        may_be_used = read_numbers(found.pop()[0][0]) if len(kept) and where is not None else kept
+        may_be_used = read_numbers(found.pop()[0][0]) if len(kept) else kept
         read = self._put([row for rows in found for row in rows])
-        if where is None:
-            question.absent.update(missing[~np.isin(missing, read)].tolist())
-            return
         question.allowed.update(dict.fromkeys(numbers.tolist(), False))
         question.allowed.update(dict.fromkeys((*may_be_used.tolist(), *read.tolist()), True))
+
+    async def _read_ahead(self, found: FoundSeeds) -> None:
+        """Send for the rows of what a question leads to; the database reads them meanwhile."""
+        table = self._question.table
+        if table is None or self._question.kept is None:
+            return
+        numbers = np.unique(np.concatenate([found.passages.numbers, found.facts.ends]))
+        missing = freeze(numbers[table.places(numbers) < 0], np.int32)
+        if len(missing) >= MIN_AHEAD:
+            self._question.ahead = _Ahead(missing, await self._send(self._fetch(missing)))
+
+    def _fetch(self, numbers: Rows) -> BoundStatement:
+        """Return what reads rows, with the vectors that are not known here."""
+        wanted = np.sort(numbers)
+        if self.passage_vectors is not None:
+            wanted = np.where(self.passage_vectors.has(wanted), -wanted, wanted)
+        some = NumberList(freeze(wanted, np.int32))
+        return BoundStatement(FETCH, (some, self.index, self.index))
 
     def _put(self, rows: Table) -> Rows:
         """Keep rows that were read, and return the numbers of their nodes."""
