@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.algorithms.nearest.coarse import MAX_WIDTH, CoarseVectors
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Mask, Ragged, Rows, Vectors, freeze, offsets_of, products
+from clew.graph import Floats, Mask, Ragged, Rows, Vectors, freeze, offsets_of, products, seal
 from clew.graph.vector_column import has_vector
 from clew.remote.numbers import is_among
 
@@ -83,9 +83,10 @@ class FactVectors:
     def _coarse(self) -> CoarseVectors | None:
         """Bounds of the cosines; None where all cosines are computed."""
         n, width = self.vectors.shape
-        if n < MIN_COARSE or width > MAX_WIDTH or not self.has_vector.all():
+        if n < MIN_COARSE or width > MAX_WIDTH:
             return None
-        return CoarseVectors.of(self.vectors)
+        coarse = CoarseVectors.of(self.vectors)
+        return coarse if coarse.has_vector.all() else None
 
     def prepare(self) -> None:
         """Make what questions need of all facts."""
@@ -103,8 +104,8 @@ class FactVectors:
             k: How many.
             allowed: bool [f], which may come; None for all. None without a vector comes.
         """
-        if allowed is None and self._coarse is not None:
-            found = self._coarse.extremes(self.vectors, vector, k, self.has_vector)
+        if allowed is None and (coarse := self._coarse) is not None:
+            found = coarse.extremes(self.vectors, vector, k, coarse.has_vector)
             if found is not None:
                 rows = freeze(found.rows, np.int32), freeze([found.farthest], np.int32)
                 return rows[0], found.cosines, rows[1], freeze([found.lowest], np.float64)
@@ -119,7 +120,7 @@ class FactVectors:
 
     def taken(self, rows: Rows) -> FactVectors:
         """Return some of the facts."""
-        return FactVectors(self.ends.taken(rows), freeze(self.vectors[rows], np.float32))
+        return FactVectors(self.ends.taken(rows), seal(self.vectors[rows]))
 
     def without(self, numbers: Rows) -> FactVectors:
         """Return the others of the facts."""
@@ -157,6 +158,6 @@ class FactVectors:
             [np.zeros((0, dimension), np.float32), *(part.vectors for part in parts)]
         )
         if np.all(np.diff(numbers) > 0):
-            return cls(every, freeze(vectors, np.float32))
+            return cls(every, seal(vectors))
         order = np.argsort(numbers)
-        return cls(every.taken(freeze(order, np.int32)), freeze(vectors[order], np.float32))
+        return cls(every.taken(freeze(order, np.int32)), seal(vectors[order]))

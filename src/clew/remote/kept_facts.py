@@ -17,7 +17,7 @@ from clew.remote.fact_vectors import FACT_BYTES, SOURCES, FactEnds, FactVectors
 from clew.remote.session import BoundStatement, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
 
-Run = Callable[[BoundStatement], Awaitable[list[Table]]]
+Run = Callable[..., Awaitable[list[Table]]]
 
 BLOCK = 2000  # facts that come as one value
 LISTED = (  # facts with vectors, no more than so many, and the transactions that wrote them
@@ -123,7 +123,7 @@ class KeptFacts:
         None while another thread reads them.
 
         Args:
-            run: Returns the rows of a statement, which sees the version of these facts.
+            run: Returns the rows of statements, which see the version of these facts.
             facts: The facts, which may be kept.
             dimension: The width of vectors.
         """
@@ -134,11 +134,15 @@ class KeptFacts:
             missing = facts.numbers
             if known is not None:
                 missing = np.setdiff1d(missing, known.ends.numbers, assume_unique=True)
+            blocks = [missing[start : start + BLOCK] for start in range(0, len(missing), BLOCK)]
+            found = await run(
+                *(
+                    BoundStatement(READ, (NumberList(freeze(block, np.int32)), facts.index))
+                    for block in blocks
+                )
+            )
             parts = [] if known is None else [known]
-            for start in range(0, len(missing), BLOCK):
-                some = NumberList(freeze(missing[start : start + BLOCK], np.int32))
-                [[(ends, vectors)]] = await run(BoundStatement(READ, (some, facts.index)))
-                parts.append(_facts_of(ends, vectors, dimension))
+            parts += [_facts_of(ends, vectors, dimension) for [(ends, vectors)] in found]
             every = FactVectors.joined(parts, dimension)
             every.prepare()
             read = replace(facts, vectors=every)
