@@ -79,10 +79,14 @@ class KeptFacts:
         self._reading = threading.Lock()
 
     def of(self, index: int, version: int) -> FactsOfVersion | None:
-        """Return the facts of exactly this version of exactly this index; None where unknown."""
+        """Return the facts of exactly this version of exactly this index; None where unknown.
+
+        Those of an index that had too many stay too many: they are not counted at every change.
+        """
         newest = self._newest
-        is_it = newest is not None and (newest.index, newest.version) == (index, version)
-        return newest if is_it else None
+        if newest is None or newest.index != index:
+            return None
+        return newest if newest.version == version or not newest.are_few else None
 
     def listing(self, index: int, dimension: int) -> BoundStatement:
         """Return what lists the facts of an index, up to as many as may be kept and one more.
@@ -91,9 +95,10 @@ class KeptFacts:
             index: The number of the index.
             dimension: The width of its vectors.
         """
-        return BoundStatement(LISTED, (index, self._limit(dimension) + 1))
+        return BoundStatement(LISTED, (index, self.limit(dimension) + 1))
 
-    def _limit(self, dimension: int) -> int:
+    def limit(self, dimension: int) -> int:
+        """Return how many facts are kept at most."""
         return self._max_bytes // max(1, 4 * dimension)
 
     def listed(self, index: int, version: int, rows: Table, dimension: int) -> FactsOfVersion:
@@ -110,7 +115,7 @@ class KeptFacts:
         of_facts = np.frombuffer(writers or b"", ">i8").astype(np.int64)
         order = np.argsort(found)
         facts = FactsOfVersion(index, version, freeze(found[order], np.int32), of_facts[order])
-        if len(found) > self._limit(dimension):
+        if len(found) > self.limit(dimension):
             facts = FactsOfVersion(index, version, None, of_facts[:0])
         newest = self._newest
         if newest is None or newest.index != index or newest.version < version:

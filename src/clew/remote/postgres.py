@@ -188,7 +188,7 @@ class PostgresStore:
             raise ValueError("the vector of the question is not finite")
         if vector is not None and not vector.any():
             vector = None
-        begun = self._question.begun
+        begun, self._question.begun = self._question.begun, None
         if begun is None:
             begun = await self._begun(stems, where)
         known, searches = _FactsKnown(), list[tuple[str, BoundStatement]]()
@@ -226,7 +226,7 @@ class PostgresStore:
         return seeds
 
     async def begin(self, stems: Sequence[bytes], where: Wanted | None = None) -> None:
-        """Send what `seeds` asks whatever the vector is; see `GraphStore`."""
+        """Send what `seeds` asks next with the same stems and filter, whatever the vector is."""
         self._question.begun = await self._begun(stems, where)
 
     async def _begun(self, stems: Sequence[bytes], where: Wanted | None) -> _Begun:
@@ -355,8 +355,8 @@ class PostgresStore:
     async def _facts_known(self) -> _FactsKnown:
         """Return what is known here of the facts; few are read, but for the first question."""
         kept = self.kept_facts
-        if kept is None or not self.dimension:
-            return _FactsKnown()
+        if kept is None or not self.dimension or self.passages > kept.limit(self.dimension):
+            return _FactsKnown()  # facts are more than passages as a rule
         facts = kept.of(self.index, self.version_asked)
         if facts is None:
             listing = kept.listing(self.index, self.dimension)
