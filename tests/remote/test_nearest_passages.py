@@ -98,6 +98,7 @@ def plan_of(session, statement):
     """The plan of a statement, whatever is bound to it."""
     places = itertools.count(1)
     sql = re.sub("%s", lambda _: f"${next(places)}", statement.sql)
+    session.settle()
     rows = session.connection.execute("EXPLAIN (VERBOSE, GENERIC_PLAN) " + sql).fetchall()
     return "\n".join(line for (line,) in rows)
 
