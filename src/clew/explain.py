@@ -227,7 +227,8 @@ def _stated(graph: Graph, fact: int, kind: str, source: int, target: int) -> str
         return text
     shared = set(mentioned[source].tolist()).intersection(mentioned[target].tolist())
     both = np.array(sorted(shared), np.int64)  # `np.intersect1d` imports masked arrays
-    rarest = both[np.argsort(graph.read_from.lengths[both], kind="stable")]
+    starts = graph.read_from.starts  # not the lengths of all, for every edge
+    rarest = both[np.argsort(starts[both + 1] - starts[both], kind="stable")]
     names = [graph.texts[row] for row in rarest[:MAX_SHARED].tolist()]
     return ", ".join([*names, *(["…"] if len(both) > MAX_SHARED else [])])
 

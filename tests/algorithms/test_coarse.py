@@ -52,6 +52,7 @@ def test_the_nearest_and_both_ends_are_those_of_all_cosines(n, d, k, seed):
     assert found.rows.tolist() == wanted.tolist()
     assert found.cosines.tolist() == every[wanted].tolist()
     assert (found.lowest, found.highest) == (every.min(), every.max())
+    assert found.farthest == top_k(-every, 1)[0]
 
 
 def test_rows_that_come_later_are_rounded_as_if_they_had_come_at_once():

@@ -7,17 +7,17 @@ import threading
 import numpy as np
 import pytest
 
-pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
+psycopg = pytest.importorskip("psycopg", reason="an index in PostgreSQL needs clew[postgres]")
 pytest.importorskip("pgserver", reason="a PostgreSQL for tests comes with clew[stores]")
 
 import clew
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.remote import Bounds, RemoteIndex, remote_index
-from clew.remote.kept_columns import OVERHEAD, RowBlock, texts_of
-from clew.remote.kept_rows import KeptRows
+from clew.remote.kept_columns import OVERHEAD, KeptColumns, RowBlock, texts_of
+from clew.remote.kept_rows import MAX_SPAN, KeptRows, _Lookup
 from clew.remote.packed_rows import STRONGEST
 from clew.remote.postgres import PostgresStore
-from clew.remote.session import finish
+from clew.remote.session import BoundStatement, finish
 from tests.remote.harbour import NO_BOUNDS, embed, harbour, saved
 
 WALKED = ("fact", "mentions", "synonym")
@@ -313,3 +313,63 @@ def test_a_part_within_bounds_has_nearly_the_walk_and_the_answers_of_the_whole(p
     assert np.mean(shared) >= 0.8
     assert np.mean(inside) >= 0.8
     assert np.mean(errors) < 0.8 * np.mean(without)
+
+
+@pytest.mark.parametrize("span", [200, 40_000, 10**9])
+def test_numbers_are_looked_up_as_in_a_dictionary_however_far_apart_they_are(span):
+    rng = np.random.default_rng(span)
+    lookup, wanted, first = _Lookup(), {}, int(rng.integers(1, span))
+    for _ in range(40):
+        size = int(rng.integers(0, 9))
+        numbers = np.unique(rng.integers(first, first + span, size, np.int64))
+        numbers = np.array([one for one in numbers.tolist() if one not in wanted], np.int64)
+        places = len(wanted) + np.arange(len(numbers))
+        lookup = lookup.with_places(numbers, places)
+        wanted.update(zip(numbers.tolist(), places.tolist(), strict=True))
+        asked = rng.integers(max(0, first - span), first + 2 * span, 50)
+        asked = np.concatenate([asked, [*wanted], [0, 2**31 - 1]]).astype(np.int64)
+        found = lookup.places(asked)
+        if found is None:
+            assert max(wanted) - min(wanted) > MAX_SPAN / 4
+        else:
+            assert found.tolist() == [wanted.get(one, -1) for one in asked.tolist()]
+    assert (lookup.places(asked) is None) == (span > MAX_SPAN)
+
+
+def test_relations_are_named_in_alphabetical_order_as_they_come():
+    columns, rng = KeptColumns(2), np.random.default_rng(3)
+    for start in (0, 40, 80):
+        block_of = block(range(start, start + 40))
+        for i in range(len(block_of.relations)):
+            block_of.relations[i] = "relation " + chr(97 + int(rng.integers(26)))
+        columns.append(block_of)
+        slots = rng.permutation(len(columns._relations))[:25]
+        names = columns._names.values[columns._relations.values[slots]].tolist()
+        labels = columns.relations(slots)
+        assert list(labels.names) == sorted(set(names))
+        assert [labels.names[code] for code in labels.codes.tolist()] == names
+
+
+def test_a_session_that_reads_is_one_transaction_that_begins_with_what_is_asked_first(postgres):
+    _, address = saved(postgres, *harbour(40))
+    version = BoundStatement("SELECT sum(version)::int FROM clew_index")
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        with opened._database.reading() as session:
+            [[[before]]] = finish(session.run(version))
+            with RemoteIndex.open(address, embedder=embed) as writer:
+                writer.delete(["d3"])
+            later = [finish(session.send(version)), finish(session.send(version, version))]
+            tables = [table for answers in later for table in finish(answers())]
+            assert [table[0][0] for table in tables] == [before] * 3
+            assert session.round_trips == 2
+            finish(session.end())
+        with opened._database.reading() as session:
+            assert finish(session.run(version))[0][0][0] == before + 1
+        refused = pytest.raises(psycopg.errors.ReadOnlySqlTransaction)
+        with refused, opened._database.reading() as session:
+            finish(session.run(BoundStatement("DELETE FROM clew_index")))
+        assert opened._database._idle == []  # what failed is not used again
+        with opened._database.reading() as session:
+            finish(session.run(version))
+        [connection] = opened._database._idle
+        assert connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE

@@ -1,4 +1,4 @@
-"""The nearest passages: the same whether they are found here or by the database."""
+"""The nearest passages and facts: the same whether they are found here or by the database."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from clew import Document
 from clew.graph import freeze
-from clew.remote import RemoteIndex, writing
+from clew.remote import RemoteIndex, kept_facts, writing
 from clew.remote import postgres as postgres_store
+from clew.remote.kept_facts import KeptFacts
 from clew.remote.session import finish
 from tests.remote.harbour import embed, harbour, saved
 
@@ -73,6 +75,7 @@ def test_statements_are_planned_once_and_facts_are_found_by_their_index(postgres
     index, address = saved(postgres, *harbour(1100))
     assert len(index.graph.facts) > 1_000
     with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        opened._database._kept_facts = KeptFacts(0)  # as where they are too many
         for ship in range(12):
             opened.ask(f"Who waits at berth {ship}?", recipe="hipporag", vector=unit(ship))
         with opened._database.reading() as session:
@@ -95,6 +98,7 @@ def plan_of(session, statement):
     """The plan of a statement, whatever is bound to it."""
     places = itertools.count(1)
     sql = re.sub("%s", lambda _: f"${next(places)}", statement.sql)
+    session.settle()
     rows = session.connection.execute("EXPLAIN (VERBOSE, GENERIC_PLAN) " + sql).fetchall()
     return "\n".join(line for (line,) in rows)
 
@@ -120,3 +124,82 @@ def test_nodes_have_the_same_vectors_whether_those_are_known_here_or_not(postgre
             rows = [index.graph.find_row(id) for id in graph.ids]
             assert len(rows) == len(index.graph)
             assert np.array_equal(graph.vectors[:], wanted[rows])
+
+
+def test_few_facts_are_those_of_all_vectors_wherever_they_are_compared(postgres):
+    index, address = saved(postgres, *harbour(1100))
+    facts = index.graph.facts
+    assert len(facts) > 1_000
+    every = np.asarray(facts.vectors[:], np.float64)
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        kept, found = opened._database._kept_facts, []
+        for seed in (1, 1, 2, 3):  # the first is answered before they are read
+            with opened._database.reading() as session:
+                store = finish(opened._database.store(session, opened._corpus))
+                found.append((seed, finish(store.seeds(unit(seed), [], 5, 30)).facts))
+            is_read = kept.of(store.index, store.version_asked).vectors is not None
+            assert is_read == (len(found) > 1)
+        order = np.sort(kept.of(store.index, store.version_asked).numbers)
+    for seed, near in found:
+        cosines = every @ unit(seed)
+        wanted = [*np.argsort(-cosines, kind="stable")[:30], cosines.argmin()]
+        rows = np.searchsorted(order, near.numbers)
+        assert cosines[rows] == pytest.approx(cosines[wanted], abs=1e-6)
+        assert near.cosines == pytest.approx(cosines[wanted], abs=1e-6)
+        nodes = {row for ends in (facts.subjects, facts.objects) for row in ends[rows].tolist()}
+        nodes |= {row for fact in rows[:-1] for row in facts.read_from[fact].tolist()[:4]}
+        numbers = np.array(sorted(nodes)) + near.ends.min() - min(nodes)
+        assert near.ends.tolist() == numbers.tolist()
+    first, again = found[0][1], found[1][1]
+    for name in ("numbers", "ends", "cosines", "pairs"):
+        assert np.array_equal(getattr(first, name), getattr(again, name)), name
+
+
+def test_of_a_changed_index_only_the_facts_are_read_that_were_written_since(postgres, monkeypatch):
+    documents, triples = harbour(1100)
+    _, address = saved(postgres, documents, triples)
+    read, whole = [], kept_facts._facts_of
+
+    def count(ends, vectors, dimension):
+        facts = whole(ends, vectors, dimension)
+        read.append(len(facts.ends))
+        return facts
+
+    monkeypatch.setattr(kept_facts, "_facts_of", count)
+    question = "When does ferry 7 sail?"
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        opened.ask(question), opened.ask(question)
+        every = sum(read)
+        with RemoteIndex.open(address, embedder=embed) as writer:
+            writer.delete(["d7", "d9"])
+            new = Document("new", "Ferry 7 was sold, and never sails.")
+            writer.add([new], facts={"new": [("Ferry 7", "was sold to", "Island 9")]})
+        read.clear()
+        found = [opened.ask(question, min_relevance=0) for _ in range(3)]
+        assert 0 < sum(read) < every / 10
+        kept = opened._database._kept_facts
+        known = kept.of(opened._corpus.number, opened._corpus.version)
+        vectors = known.vectors
+        facts = opened.load().graph.facts
+        assert len(known.numbers) == len(vectors.ends) == len(facts)
+        assert np.array_equal(vectors.vectors, np.asarray(facts.vectors[:]))
+        with RemoteIndex.open(address, kept_whole=0, embedder=embed) as other:
+            wanted = other.ask(question, min_relevance=0)
+    assert [one.ids for one in found] == [wanted.ids] * 3
+    assert [[item.score for item in one] for one in found] == [[item.score for item in wanted]] * 3
+
+
+def test_facts_of_a_version_are_read_in_no_later_one(postgres):
+    _, address = saved(postgres, *harbour(300))
+    question = "When does ferry 7 sail?"
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        opened.ask(question)  # lists the facts
+        kept, old = opened._database._kept_facts, opened._corpus
+        listed = kept.of(old.number, old.version)
+        assert listed.are_few
+        with RemoteIndex.open(address, embedder=embed) as writer:
+            writer.delete(["d7", "d9"])
+        opened.ask(question, min_relevance=0)  # would read them
+        assert kept.of(old.number, old.version) in (None, listed)
+        known = kept.of(old.number, old.version + 1)
+        assert len(known.vectors.ends) == len(known.numbers) < len(listed.numbers)

@@ -7,6 +7,7 @@ coroutines of a database wait for nothing but the session that they are given, s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,7 +18,7 @@ from clew.graph import Graph, Rows, Vectors
 from clew.index.contents import IndexContents
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
-from clew.remote.protocol import GraphStore
+from clew.remote.protocol import GraphStore, Wanted
 
 AnySession: TypeAlias = Any
 """A session that the same database gave; each knows its own kind."""
@@ -147,8 +148,29 @@ class Database(Protocol):
         """Return the vectors of nodes, ascending; zeros where a node has none."""
         ...
 
-    async def store(self, session: AnySession, corpus: CorpusFigures) -> GraphStore:
-        """Return the graph of an index, as it is asked in a session."""
+    async def store(
+        self,
+        session: AnySession,
+        corpus: CorpusFigures,
+        stems: Sequence[str] = (),
+        where: Wanted | None = None,
+    ) -> GraphStore:
+        """Return the graph of an index, as it is asked in a session.
+
+        Args:
+            session: What is asked.
+            corpus: What is known of the whole index.
+            stems: Those of the question, if there is one: the database may look them up at once,
+                while the question's vector is made.
+            where: What the question may read; None for everything.
+        """
+        ...
+
+    async def end(self, session: AnySession) -> None:
+        """Let the database end what a question has read, while it is answered.
+
+        The session is asked nothing more.
+        """
         ...
 
     async def write(

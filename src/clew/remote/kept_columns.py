@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, repeat
 from typing import Any, overload
 
 import numpy as np
@@ -166,7 +167,6 @@ class KeptColumns:
         self._fact_texts, self._relations = _Column(texts), _Column(np.zeros(0, np.int32))
         self._fact_starts, self._n_facts = _Column(none), _Column(none)
         self._names, self._code_of = _Column(texts), dict[str, int]()
-        self._ranks = np.zeros(0, np.int32)
         self._vectors = VectorChunks(dimension)
         self._vector_places, self._last_use = _Column(none), _Column(none)
         self._sizes = _Column(none)
@@ -204,8 +204,10 @@ class KeptColumns:
 
     def _codes(self, relations: Texts) -> Rows:
         code_of, known = self._code_of, len(self._code_of)
-        codes = [code_of.setdefault(name, len(code_of)) for name in relations]
-        self._names.append(texts_of(list(code_of)[known:] if len(code_of) > known else []))
+        codes = [*map(code_of.get, relations, repeat(-1))]
+        if -1 in codes:
+            codes = [code_of.setdefault(name, len(code_of)) for name in relations]
+            self._names.append(texts_of([*islice(code_of, known, None)]))
         return freeze(codes, np.int32)
 
     def use(self, places: Places) -> None:
@@ -296,21 +298,12 @@ class KeptColumns:
     def relations(self, slots: Places) -> Labels:
         """Return the relations of facts."""
         codes = self._relations.values[slots]
-        ranks = self._ranks_of_names(int(codes.max(initial=-1)) + 1)
         used = np.flatnonzero(np.bincount(codes))
-        used = used[np.argsort(ranks[used])]
-        places = np.zeros(len(ranks), np.int32)
-        places[used] = np.arange(len(used), dtype=np.int32)
-        return Labels(tuple(self._names.values[used].tolist()), freeze(places[codes], np.int32))
-
-    def _ranks_of_names(self, least: int) -> Rows:
-        """Return the places of at least so many relations in alphabetical order, by their codes."""
-        if len(self._ranks) < least:
-            names = self._names.values.tolist()
-            ranks = np.zeros(len(names), np.int32)
-            ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
-            self._ranks = ranks
-        return self._ranks
+        names = self._names.values[used].tolist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        places = np.zeros(int(codes.max(initial=-1)) + 1, np.int32)
+        places[used[order]] = np.arange(len(used), dtype=np.int32)
+        return Labels(tuple([names[one] for one in order]), freeze(places[codes], np.int32))
 
 
 class _TextsAt(Sequence[str]):

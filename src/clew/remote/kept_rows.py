@@ -22,6 +22,8 @@ MAX_BYTES = 256 * 2**20
 """Bytes of rows that one `RemoteIndex` keeps: of vectors with 768 numbers, some 50,000 passages."""
 
 LEFT = 0.9  # of the bytes, after the oldest have been forgotten
+MAX_SPAN = 1_000_000  # of numbers that are looked up in an array; of more, in a dictionary
+NOWHERE = np.full(2, -1, np.int64)
 
 
 class Measured(Protocol):
@@ -99,6 +101,46 @@ class KeptValues(Generic[Row]):
         return len(self._rows)
 
 
+class _Lookup:
+    """Where rows are, by numbers that are not far apart: looked up in one array.
+
+    Args:
+        first: The number of the first slot.
+        slots: int64, where the row of each number is, -1 for none, and -1 at both ends; None where
+            the numbers are too far apart.
+    """
+
+    def __init__(self, first: int = 0, slots: Places | None = NOWHERE) -> None:
+        self._first, self._slots = first, slots
+
+    def places(self, numbers: Rows) -> Places | None:
+        """Return the places of some rows; None where the numbers are too far apart."""
+        if self._slots is None:
+            return None
+        return self._slots.take(numbers.astype(np.int64) - self._first, mode="clip")
+
+    def with_places(self, numbers: Places, places: Places) -> _Lookup:
+        """Return what has other rows, too; who looks others up meanwhile may see them already."""
+        if self._slots is None or not len(numbers):
+            return self
+        lowest, highest = int(numbers.min()), int(numbers.max())
+        first, end = self._first + 1, self._first + len(self._slots) - 1
+        if first <= lowest and highest < end:
+            self._slots[numbers - self._first] = places
+            return self
+        if first < end:
+            lowest, highest = min(lowest, first), max(highest, end - 1)
+        room = (highest - lowest) // 2  # for more
+        begin, n_slots = lowest - room - 1, highest - lowest + 2 * room + 3
+        if n_slots > MAX_SPAN:
+            return _Lookup(0, None)
+        slots = np.full(n_slots, -1, np.int64)
+        if first < end:
+            slots[first - begin : end - begin] = self._slots[1:-1]
+        slots[numbers - begin] = places
+        return _Lookup(begin, slots)
+
+
 class KeptTable:
     """Where the rows of some nodes are in columns.
 
@@ -113,12 +155,18 @@ class KeptTable:
     def __init__(self, columns: KeptColumns, places: Mapping[int, int]) -> None:
         self.columns = columns
         self._places = dict(places)
+        self._lookup = _Lookup()
+        if self._places:
+            numbers = np.fromiter(self._places, np.int64, len(self._places))
+            own = np.fromiter(self._places.values(), np.int64, len(numbers))
+            self._lookup = self._lookup.with_places(numbers, own)
 
     def places(self, numbers: Rows) -> Places:
         """Return where the rows of nodes are; -1 for one that is not there."""
-        found = np.fromiter(
-            map(self._places.get, numbers.tolist(), repeat(-1)), np.int64, len(numbers)
-        )
+        found = self._lookup.places(numbers)
+        if found is None:
+            known = map(self._places.get, numbers.tolist(), repeat(-1))
+            found = np.fromiter(known, np.int64, len(numbers))
         self.columns.use(found[found >= 0])
         return found
 
@@ -136,6 +184,7 @@ class KeptTable:
                 numbers, block = numbers[rows], block.taken(rows)
             places = self.columns.append(block)
             self._places.update(zip(numbers.tolist(), places.tolist(), strict=True))
+            self._lookup = self._lookup.with_places(numbers.astype(np.int64), places)
 
     def without(self, numbers: Iterable[int]) -> KeptTable:
         """Return the table without some nodes; what was in their rows may be read no more."""

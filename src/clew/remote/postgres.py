@@ -11,10 +11,12 @@ from itertools import chain
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.validate import validate_vectors
+from clew.remote.fact_vectors import ASKED_BEFORE, READ_SECONDS, SOURCES, FactEnds, FactVectors
 from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.kept_columns import KeptColumns, Places, RowBlock, joined_numbers, texts_of
+from clew.remote.kept_facts import KeptFacts
 from clew.remote.kept_rows import KeptRows, KeptTable, RowsOfVersion
 from clew.remote.neighbours import follow, in_order
 from clew.remote.numbers import is_among
@@ -34,9 +36,9 @@ from clew.remote.session import Answers, BoundStatement, Session, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
 from clew.store.column_kinds import parse_metadata
 
-SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
 SEARCHED = {"clew_node": 1000, "clew_fact": 80}  # candidates of the approximate index, at least
+MIN_AHEAD = 8  # rows that are sent for before they are needed; of fewer it is not worth it
 FARTHEST = 24  # candidates of the approximate index for the farthest fact
 VERSION = (  # and the versions since another one, with the nodes that each has changed
     "SELECT i.version, i.kinds, "
@@ -47,14 +49,16 @@ VERSION = (  # and the versions since another one, with the nodes that each has 
 )
 POSTINGS = "SELECT stem, passages, counts FROM clew_posting WHERE index = %s AND stem = ANY(%s)"
 ROW = "r.number, r.numbers, r.texts, r.neighbours, octet_length(r.other_neighbours) > 0"
-FROM_ROWS = (
-    "FROM unnest(%s::int[]) AS w(number) JOIN clew_row r ON r.index = %s AND r.number = w.number "
+FETCH = (  # a negative number is that of a row whose vector is known
+    f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+    "JOIN clew_row r ON r.index = %s AND r.number = abs(w.number) "
+    "LEFT JOIN clew_node n ON n.index = %s AND n.number = w.number"
 )
-FETCH = (
-    f"SELECT {ROW}, vector_send(n.vector) {FROM_ROWS}"
+FETCH_ALLOWED = (
+    f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
+    "JOIN clew_row r ON r.index = %s AND r.number = w.number "
     "JOIN clew_node n ON n.index = %s AND n.number = w.number AND "
 )
-FETCH_WITHOUT_VECTORS = f"SELECT {ROW}, NULL {FROM_ROWS}"
 
 
 @dataclass(eq=False)
@@ -68,6 +72,8 @@ class _Question:
         absent: Numbers that are none of this index.
         fact_vectors: Those of the facts that are near.
         where: The filter.
+        begun: What was sent before the vector of the question was known.
+        ahead: The rows that were sent for before they are needed.
     """
 
     kept: RowsOfVersion | None = None
@@ -76,6 +82,47 @@ class _Question:
     absent: set[int] = field(default_factory=set)
     fact_vectors: dict[int, Vectors] = field(default_factory=dict)
     where: Wanted | None = None
+    begun: _Begun | None = None
+    ahead: _Ahead | None = None
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """What was sent that does not depend on the vector of the question.
+
+    Attributes:
+        answers: Waits for the answers.
+        since: The version of which rows are kept, where they are of this index.
+    """
+
+    answers: Answers
+    since: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Ahead:
+    """Rows that were sent for.
+
+    Attributes:
+        numbers: int32, those of their nodes, ascending.
+        answers: Waits for the rows.
+    """
+
+    numbers: Rows
+    answers: Answers
+
+
+@dataclass(frozen=True)
+class _FactsKnown:
+    """What is known here of the facts of an index.
+
+    Attributes:
+        are_few: Whether they are so few that all are compared, and none is missed.
+        vectors: Their vectors; None where the database compares them.
+    """
+
+    are_few: bool = False
+    vectors: FactVectors | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +139,8 @@ class PostgresStore:
         passage_vectors: Those of all passages of the version that is asked, where they are known
             here; None where the database finds the nearest.
         passages: How many passages the index has; where they are few, all are measured.
+        version_asked: The version of the index that the question is for.
+        kept_facts: What is kept of the facts; None to let the database find the nearest.
     """
 
     session: Session
@@ -102,6 +151,8 @@ class PostgresStore:
     kept: KeptRows | None = None
     passage_vectors: PassageVectors | None = None
     passages: int = 0
+    version_asked: int = -1
+    kept_facts: KeptFacts | None = None
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -137,44 +188,72 @@ class PostgresStore:
             raise ValueError("the vector of the question is not finite")
         if vector is not None and not vector.any():
             vector = None
-        newest = None if self.kept is None else self.kept.newest
-        since = newest.version if newest is not None and newest.index == self.index else None
-        asked = [
-            ("version", self._version(since)),
-            ("postings", BoundStatement(POSTINGS, (self.index, list(stems)))),
-        ]
-        if where is not None:
-            asked.append(("allowed", self._allowed_passages(where)))
+        begun, self._question.begun = self._question.begun, None
+        if begun is None:
+            begun = await self._begun(stems, where)
+        known, searches = _FactsKnown(), list[tuple[str, BoundStatement]]()
         if vector is not None:
-            if self.passage_vectors is None:
-                asked += self._nearest_passages(vector, passages, where)
-            asked += self._nearest_facts(vector, facts, where)
-        answers = await self._send(*(one for _, one in asked))
-        near = None  # the database searches the facts meanwhile
-        if where is None:
+            if where is None:
+                known = await self._facts_known()
+            searches = self._searches(vector, passages, facts, where, known)
+        answers = await self._send(*(one for _, one in searches)) if searches else None
+        near = near_facts = None  # the database answers meanwhile
+        if vector is not None and where is None:
             near = self._near_here(vector, passages, None)
-        found = dict[str, Table]()
-        for (name, _), rows in zip(asked, await answers(), strict=True):
-            found.setdefault(name, []).extend(rows)
-        version, kinds, changes = self._read_version(found["version"])
-        self._begin(version, kinds, changes, since)
-        allowed = None if where is None else read_numbers(found["allowed"][0][0])
-        if where is not None:
+            near_facts = self._near_facts_of(known.vectors, vector, facts)
+        rows, postings, *of_where = await begun.answers()
+        found = _by_name(searches, [] if answers is None else await answers())
+        version, kinds, changes = self._read_version(rows)
+        self._begin(version, kinds, changes, begun.since)
+        allowed = None if where is None else read_numbers(of_where[0][0][0])
+        if vector is not None and where is not None:
             near = self._near_here(vector, passages, allowed)
-        return FoundSeeds(
+        if vector is not None and near_facts is None and known.are_few:
+            # Ranked here, so that the order is the same as where their vectors are known.
+            near_facts = self._near_facts_of(self._facts_of(found["facts"]), vector, facts)
+        seeds = FoundSeeds(
             version,
             _near_passages(found.get("passages", [])) if near is None else near,
-            self._near_facts(found.get("facts", [])),
+            self._near_facts(found.get("facts", [])) if near_facts is None else near_facts,
             {
                 stem: (np.frombuffer(numbers, "<i4"), np.frombuffer(counts, "<f4").astype(float))
-                for stem, numbers, counts in found["postings"]
+                for stem, numbers, counts in postings
             },
             allowed,
         )
+        if where is None and version == self.version_asked:
+            await self._read_ahead(seeds)
+        return seeds
 
-    def _near_here(self, vector: Vectors | None, k: int, allowed: Rows | None) -> Near | None:
+    async def begin(self, stems: Sequence[bytes], where: Wanted | None = None) -> None:
+        """Send what `seeds` asks next with the same stems and filter, whatever the vector is."""
+        self._question.begun = await self._begun(stems, where)
+
+    async def _begun(self, stems: Sequence[bytes], where: Wanted | None) -> _Begun:
+        newest = None if self.kept is None else self.kept.newest
+        since = newest.version if newest is not None and newest.index == self.index else None
+        statements = [
+            self._version(since),
+            BoundStatement(POSTINGS, (self.index, list(stems))),
+        ]
+        if where is not None:
+            statements.append(self._allowed_passages(where))
+        return _Begun(await self._send(*statements), since)
+
+    def _searches(
+        self, vector: Vectors, passages: int, facts: int, where: Wanted | None, known: _FactsKnown
+    ) -> list[tuple[str, BoundStatement]]:
+        """Return what finds the nearest of what is not known here."""
+        found = []
+        if self.passage_vectors is None:
+            found += self._nearest_passages(vector, passages, where)
+        if known.vectors is None:
+            found += self._nearest_facts(vector, facts, where, measures=known.are_few)
+        return found
+
+    def _near_here(self, vector: Vectors, k: int, allowed: Rows | None) -> Near | None:
         """Return the nearest passages, where their vectors are known here; None where not."""
-        if vector is None or self.passage_vectors is None:
+        if self.passage_vectors is None:
             return None
         numbers, cosines = self.passage_vectors.nearest(vector, k, allowed)
         return Near(numbers, freeze([], np.int32), cosines)
@@ -212,25 +291,32 @@ class PostgresStore:
         return [*candidates, ("passages", nearest)]
 
     def _nearest_facts(
-        self, vector: Vectors, k: int, where: Wanted | None
+        self, vector: Vectors, k: int, where: Wanted | None, *, measures: bool = False
     ) -> list[tuple[str, BoundStatement]]:
         """Return what finds the nearest facts, and the farthest as the last one.
 
         Of each its number, its distance, its ends, some of its sources, and its vector. The number
         of the index is in the statement, as in `_nearest_passages`.
+
+        Args:
+            vector: What they are compared with.
+            k: How many.
+            where: What may be read; None for everything.
+            measures: Whether all are measured: few are, so that nothing is missed.
         """
         allowed, values = filter_of_fact("n", where)
         width = f"vector({self.dimension})"
         distance = f"((n.vector::{width}) <#> %s::{width})"
         columns = f"n.subject, n.object, n.read_from[1:{SOURCES}], vector_send(n.vector)"
-        if where is not None or k > APPROXIMATE:  # all are measured, once
+        if where is not None or k > APPROXIMATE or measures:  # all, once
             every = BoundStatement(
                 f"WITH far AS MATERIALIZED (SELECT n.number, {distance} AS far "
                 "FROM clew_fact n WHERE n.index = %s AND n.vector IS NOT NULL "
-                f"AND {allowed}), chosen AS ((SELECT number, far FROM far ORDER BY far LIMIT %s) "
-                "UNION ALL (SELECT number, far FROM far ORDER BY far DESC LIMIT 1)) "
+                f"AND {allowed}), chosen AS ("
+                "(SELECT number, far FROM far ORDER BY far, number LIMIT %s) UNION ALL "
+                "(SELECT number, far FROM far ORDER BY far DESC, number LIMIT 1)) "
                 f"SELECT n.number, c.far, {columns} FROM chosen c JOIN clew_fact n "
-                "ON n.index = %s AND n.number = c.number ORDER BY c.far",
+                "ON n.index = %s AND n.number = c.number ORDER BY c.far, n.number",
                 (vector, self.index, *values, k, self.index),
             )
             return [("facts", every)]
@@ -265,6 +351,60 @@ class PostgresStore:
                 changed = np.unique(np.concatenate(some)).tolist()
             found = kept.begin(self.index, version, kinds, self.dimension, changed)
         question.kept, question.table = found, found.table
+
+    async def _facts_known(self) -> _FactsKnown:
+        """Return what is known here of the facts; few are read, but for the first question."""
+        kept = self.kept_facts
+        if kept is None or not self.dimension or self.passages > kept.limit(self.dimension):
+            return _FactsKnown()  # facts are more than passages as a rule
+        facts = kept.of(self.index, self.version_asked)
+        if facts is None:
+            listing = kept.listing(self.index, self.dimension)
+            [rows, listed] = await self._run(self._version(), listing)
+            version = self._read_version(rows)[0]
+            facts = kept.listed(self.index, version, listed, self.dimension)
+            if version != self.version_asked:  # the question is asked again
+                return _FactsKnown()
+        kept.questions += 1
+        vectors = facts.vectors
+        may_read = kept.questions > ASKED_BEFORE and current().remaining() > READ_SECONDS
+        if facts.are_few and vectors is None and may_read:
+            [rows] = await self._run(self._version())
+            if self._read_version(rows)[0] == facts.version:  # else the question is asked again
+                vectors = await kept.read(self._run, facts, self.dimension)
+        return _FactsKnown(facts.are_few, vectors)
+
+    def _facts_of(self, rows: Table) -> FactVectors:
+        """Return facts of what `_nearest_facts` has found."""
+        rows = sorted({row[0]: row for row in rows}.values())
+        sent = b"".join(row[5] for row in rows)
+        ends = np.array([row[:1] + row[2:4] for row in rows], np.int32).reshape(-1, 3)
+        return FactVectors(
+            FactEnds.of_columns(ends, Ragged.of(row[4] for row in rows)),
+            read_vectors(sent, np.ones(len(rows), np.bool_), self.dimension),
+        )
+
+    def _near_facts_of(self, facts: FactVectors | None, vector: Vectors, k: int) -> Near | None:
+        """Return the nearest of facts whose vectors are known here, and keep these of them."""
+        if facts is None:
+            return None
+        best, cosines, worst, lowest = facts.nearest(vector, k)
+        rows, values = np.concatenate([best, worst]), np.concatenate([cosines, lowest])
+        if len(worst) and worst[0] in best:  # the farthest is near, too
+            rows, values = rows[:-1], values[:-1]
+        found = facts.ends.taken(freeze(rows, np.int32))
+        self._question.fact_vectors.update(
+            zip(found.numbers.tolist(), facts.vectors[rows], strict=True)
+        )
+        pairs = np.stack([found.subjects, found.objects], axis=1)
+        sources = found.read_from.values[: found.read_from.starts[max(0, len(rows) - 1)]]
+        ends = np.unique(np.concatenate([pairs.ravel(), sources]))
+        return Near(
+            found.numbers,
+            freeze(ends, np.int32),
+            freeze(values, np.float64),
+            freeze(pairs, np.int32),
+        )
 
     def _near_facts(self, rows: Table) -> Near:
         """Return the nearest facts, and keep their vectors."""
@@ -412,7 +552,10 @@ class PostgresStore:
             unknown = numbers[is_unknown]
             absent = np.fromiter(question.absent, np.int32, len(question.absent))
             if len(unknown := unknown[~np.isin(unknown, absent)]):
-                await self._read(freeze(unknown, np.int32), where)
+                if where is None:
+                    await self._read(freeze(unknown, np.int32))
+                else:
+                    await self._read_allowed(freeze(unknown, np.int32), where)
                 places = None
         table = question.table
         if table is None:  # nothing was asked for, and so nothing is known
@@ -424,39 +567,66 @@ class PostgresStore:
             places = np.where(may_be_used, places, -1)
         return table.columns, places
 
-    async def _read(self, numbers: Rows, where: Wanted | None) -> None:
-        """Read rows that are not kept, and let the database allow those that are."""
+    async def _read(self, numbers: Rows) -> None:
+        """Read rows that are not kept."""
+        question, missing = self._question, numbers
+        ahead, question.ahead = question.ahead, None
+        if question.table is not None:
+            missing = missing[question.table.places(missing) < 0]
+        if ahead is not None:
+            missing = missing[~is_among(missing, ahead.numbers)]
+        statements = [self._version()] if question.kept is None else []
+        if len(missing):
+            statements.append(self._fetch(missing))
+        found = await self._run(*statements) if statements else []
+        if question.kept is None:
+            self._begin(*self._read_version(found.pop(0)), None)
+        if ahead is not None:
+            found += await ahead.answers()
+            missing = np.concatenate([missing, ahead.numbers])
+        read = self._put([row for rows in found for row in rows])
+        question.absent.update(missing[~np.isin(missing, read)].tolist())
+
+    async def _read_allowed(self, numbers: Rows, where: Wanted) -> None:
+        """Read rows that are not kept and a filter allows, and note which of the kept it allows."""
         question = self._question
         is_kept = np.zeros(len(numbers), np.bool_)
         if question.table is not None:
             is_kept = question.table.places(numbers) >= 0
         kept, missing = numbers[is_kept], numbers[~is_kept]
-        statements = []
-        if question.kept is None:
-            statements.append(self._version())
-        allowed, values = filter_of("n", where)
-        known = np.zeros(len(missing), np.bool_)  # whose vectors are known here
-        if self.passage_vectors is not None and where is None:
-            known = self.passage_vectors.has(missing)
-        for sql, rows, others in (
-            (FETCH + allowed, missing[~known], (self.index, *values)),
-            (FETCH_WITHOUT_VECTORS, missing[known], ()),
-        ):
-            if len(rows):
-                some = NumberList(freeze(np.sort(rows), np.int32))
-                statements.append(BoundStatement(sql, (some, self.index, *others)))
-        if len(kept) and where is not None:
+        statements = [self._version()] if question.kept is None else []
+        if len(missing):
+            allowed, values = filter_of("n", where)
+            some = NumberList(freeze(np.sort(missing), np.int32))
+            values = (some, self.index, self.index, *values)
+            statements.append(BoundStatement(FETCH_ALLOWED + allowed, values))
+        if len(kept):
             statements.append(self._allowed_of(freeze(kept, np.int32), where))
         found = await self._run(*statements) if statements else []
         if question.kept is None:
             self._begin(*self._read_version(found.pop(0)), None)
-        may_be_used = read_numbers(found.pop()[0][0]) if len(kept) and where is not None else kept
+        may_be_used = read_numbers(found.pop()[0][0]) if len(kept) else kept
         read = self._put([row for rows in found for row in rows])
-        if where is None:
-            question.absent.update(missing[~np.isin(missing, read)].tolist())
-            return
         question.allowed.update(dict.fromkeys(numbers.tolist(), False))
         question.allowed.update(dict.fromkeys((*may_be_used.tolist(), *read.tolist()), True))
+
+    async def _read_ahead(self, found: FoundSeeds) -> None:
+        """Send for the rows of what a question leads to; the database reads them meanwhile."""
+        table = self._question.table
+        if table is None or self._question.kept is None:
+            return
+        numbers = np.unique(np.concatenate([found.passages.numbers, found.facts.ends]))
+        missing = freeze(numbers[table.places(numbers) < 0], np.int32)
+        if len(missing) >= MIN_AHEAD:
+            self._question.ahead = _Ahead(missing, await self._send(self._fetch(missing)))
+
+    def _fetch(self, numbers: Rows) -> BoundStatement:
+        """Return what reads rows, with the vectors that are not known here."""
+        wanted = np.sort(numbers)
+        if self.passage_vectors is not None:
+            wanted = np.where(self.passage_vectors.has(wanted), -wanted, wanted)
+        some = NumberList(freeze(wanted, np.int32))
+        return BoundStatement(FETCH, (some, self.index, self.index))
 
     def _put(self, rows: Table) -> Rows:
         """Keep rows that were read, and return the numbers of their nodes."""
@@ -591,3 +761,11 @@ def _near_passages(rows: Table) -> Near:
         freeze([], np.int32),
         freeze([-row[1] for row in rows], np.float64),
     )
+
+
+def _by_name(asked: Sequence[tuple[str, BoundStatement]], tables: list[Table]) -> dict[str, Table]:
+    """Return the rows of statements by their names; those of one name come one after the other."""
+    found = dict[str, Table]()
+    for (name, _), rows in zip(asked, tables, strict=True):
+        found.setdefault(name, []).extend(rows)
+    return found

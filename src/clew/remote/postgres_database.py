@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from clew.graph import Graph, Rows, Vectors
 from clew.index.contents import IndexContents
 from clew.remote.address import Address
-from clew.remote.corpus import CorpusFigures
+from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.database import AnySession, FoundIndex, missing_index
+from clew.remote.kept_facts import KeptFacts
 from clew.remote.kept_rows import KeptRows
 from clew.remote.postgres import PostgresStore
+from clew.remote.protocol import Wanted
 from clew.remote.schema import check_schema, make_schema
 from clew.remote.session import BlockingSession, BoundStatement, Connections
 from clew.remote.values import NumberList, read_vectors
@@ -39,7 +42,7 @@ class PostgresDatabase(Connections):
 
     def __init__(self, address: Address) -> None:
         super().__init__(address.database)
-        self._kept_rows = KeptRows()
+        self._kept_rows, self._kept_facts = KeptRows(), KeptFacts()
 
     async def check_schema(self, session: AnySession) -> bool:
         return await check_schema(session)
@@ -78,11 +81,24 @@ class PostgresDatabase(Connections):
         )
         return read_vectors(vectors, np.array(has or [], np.bool_), found.dimension)
 
-    async def store(self, session: AnySession, corpus: CorpusFigures) -> PostgresStore:
-        return PostgresStore(
+    async def store(
+        self,
+        session: AnySession,
+        corpus: CorpusFigures,
+        stems: Sequence[str] = (),
+        where: Wanted | None = None,
+    ) -> PostgresStore:
+        store = PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),
+            *(corpus.version, self._kept_facts),
         )
+        if stems:
+            await store.begin([key_of_stem(stem) for stem in stems], where)
+        return store
+
+    async def end(self, session: AnySession) -> None:
+        await session.end()
 
     async def write(
         self,

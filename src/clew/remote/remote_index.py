@@ -243,16 +243,13 @@ class RemoteIndex(PulledIndex):
             corpus = self._corpus
             if corpus is None:
                 corpus = self._corpus = await self._read_corpus(session)
-            vector, row = await embed(as_contents(corpus, corpus.no_nodes), question), None
-            if vector is not None:
-                zeros = corpus.embedder.allows_zero_vectors
-                names = ["the question"]
-                row = normalize_vectors([vector], names, corpus.dimension, zeros=zeros)[0]
-            part = await self._pull_once(session, corpus, question, row, options)
-            if part is None:
+            pulled = await self._pull_once(session, corpus, question, embed, options)
+            if pulled is None:
                 self._corpus = None
                 continue
+            part, vector = pulled
             notes = {**part.notes, "round trips": session.round_trips, "version": part.version}
+            await self._database.end(session)
             step = Step(f"{self.bounds!r}", time.perf_counter() - began, notes)
             return _Pulled(corpus, part, vector, step)
         raise never_still()
@@ -262,16 +259,26 @@ class RemoteIndex(PulledIndex):
         session: DatabaseSession,
         corpus: CorpusFigures,
         question: str,
-        row: Any,  # noqa: ANN401 - a row of vectors, or None
+        embed: Callable[[IndexContents, str], Awaitable[ArrayLike | None]],
         options: QueryOptions,
-    ) -> WorkingSubgraph | None:
-        """Return the working subgraph of a question; None where the index was written meanwhile."""
+    ) -> tuple[WorkingSubgraph, ArrayLike | None] | None:
+        """Return the working subgraph of a question, and the question's vector.
+
+        None where the index was written meanwhile.
+        """
         where: Any = options.where
+        stems = corpus.stems_of(question)
         try:
-            store = await self._database.store(session, corpus)
-            return await pull(store, corpus, question, row, self.bounds, where)
+            store = await self._database.store(session, corpus, stems, where)
+            vector, row = await embed(as_contents(corpus, corpus.no_nodes), question), None
+            if vector is not None:
+                zeros = corpus.embedder.allows_zero_vectors
+                names = ["the question"]
+                row = normalize_vectors([vector], names, corpus.dimension, zeros=zeros)[0]
+            part = await pull(store, corpus, question, row, self.bounds, where, stems)
         except IndexChangedError:
             return None
+        return None if part is None else (part, vector)
 
     async def _read_corpus(self, session: DatabaseSession) -> CorpusFigures:
         return await read_corpus(self._database, session, self.address, self._keywords)

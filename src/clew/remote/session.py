@@ -43,6 +43,9 @@ class BoundStatement:
     values: tuple[object, ...] = ()
 
 
+BEGIN = BoundStatement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+COMMIT = BoundStatement("COMMIT")
+
 Answers = Callable[[], Awaitable[list[Table]]]
 """Waits for the rows of statements that were sent."""
 
@@ -59,7 +62,7 @@ class Session(Protocol):
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; what is returned waits for it.
 
-        Whatever is asked next waits for these answers first.
+        Several may be sent before the first is waited for. Then all of them are waited for.
         """
         ...
 
@@ -69,51 +72,78 @@ class BlockingSession:
 
     Args:
         connection: The connection, in a transaction or before one.
+        begin: What begins the transaction, together with what is asked first; None where the
+            connection begins it.
     """
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(
+        self, connection: psycopg.Connection[Any], begin: BoundStatement | None = None
+    ) -> None:
         self.connection = connection
         self.round_trips = 0
-        self._sent = ExitStack()  # a pipeline whose answers nobody has waited for
+        self._begin, self._is_begun = begin, False
+        self._sent: ExitStack | None = None  # a pipeline whose answers nobody has waited for
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
-        if len(statements) > 1:
+        if len(statements) > 1 or self._begin is not None or self._sent is not None:
             return await (await self.send(*statements))()
-        self.settle()
         self.round_trips += 1
         return [_rows(_execute(self.connection, one)) for one in statements]
 
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; see `Session`."""
-        self.settle()
-        self.round_trips += 1
-        sent = self._sent = ExitStack()
-        sent.enter_context(self.connection.pipeline())
-        cursors = [_execute(self.connection, one) for one in statements]
+        cursors = self._send(*statements)
 
         async def answers() -> list[Table]:
-            sent.close()
+            self.settle()
             return [_rows(cursor) for cursor in cursors]
 
         return answers
 
+    def _send(self, *statements: BoundStatement) -> list[psycopg.Cursor[Any]]:
+        if self._sent is None:
+            self.round_trips += 1
+            self._sent = ExitStack()
+            self._sent.enter_context(self.connection.pipeline())
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            self._is_begun = True
+            _execute(self.connection, begin)
+        return [_execute(self.connection, one) for one in statements]
+
     def settle(self) -> None:
         """Wait for the answers to what was sent."""
-        self._sent.close()
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sent.close()
+
+    async def end(self) -> None:
+        """Send the end of the transaction that the session began; nothing more is asked."""
+        if self._is_begun:
+            self._is_begun = False
+            self._send(COMMIT)
+
+    def close(self) -> None:
+        """End the transaction, and wait for what was sent."""
+        finish(self.end())
+        self.settle()
 
 
 class AsyncSession:
-    """A session over a connection that waits in an event loop.
+    """A session over a connection that waits in an event loop; it reads.
 
     Args:
-        connection: The connection, in a transaction or before one.
+        connection: The connection, before a transaction.
+        begin: What begins the transaction, together with what is asked first.
     """
 
-    def __init__(self, connection: psycopg.AsyncConnection[Any]) -> None:
+    def __init__(self, connection: psycopg.AsyncConnection[Any], begin: BoundStatement) -> None:
         self.connection = connection
         self.round_trips = 0
-        self._sent = AsyncExitStack()  # a pipeline whose answers nobody has waited for
+        self._begin: BoundStatement | None = begin
+        self._is_begun = False
+        self._sent: AsyncExitStack | None = None  # as in `BlockingSession`
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
         """Return the rows of each statement, all in one round trip."""
@@ -121,24 +151,44 @@ class AsyncSession:
 
     async def send(self, *statements: BoundStatement) -> Answers:
         """Send statements, which the database answers meanwhile; see `Session`."""
-        await self.settle()
-        self.round_trips += 1
-        sent = self._sent = AsyncExitStack()
-        await sent.enter_async_context(self.connection.pipeline())
-        cursors = []
-        for one in statements:
-            sql = cast("Any", one.sql)
-            cursors.append(await self.connection.execute(sql, one.values or None, binary=True))
+        cursors = await self._send(*statements)
 
         async def answers() -> list[Table]:
-            await sent.aclose()
+            await self.settle()
             return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
         return answers
 
+    async def _send(self, *statements: BoundStatement) -> list[psycopg.AsyncCursor[Any]]:
+        if self._sent is None:
+            self.round_trips += 1
+            self._sent = AsyncExitStack()
+            await self._sent.enter_async_context(self.connection.pipeline())
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            self._is_begun = True
+            await self._execute(begin)
+        return [await self._execute(one) for one in statements]
+
+    async def _execute(self, one: BoundStatement) -> psycopg.AsyncCursor[Any]:
+        return await self.connection.execute(cast("Any", one.sql), one.values or None, binary=True)
+
     async def settle(self) -> None:
         """Wait for the answers to what was sent."""
-        await self._sent.aclose()
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            await sent.aclose()
+
+    async def end(self) -> None:
+        """Send the end of the transaction; nothing more is asked."""
+        if self._is_begun:
+            self._is_begun = False
+            await self._send(COMMIT)
+
+    async def close(self) -> None:
+        """End the transaction, and wait for what was sent."""
+        await self.end()
+        await self.settle()
 
 
 def _rows(cursor: psycopg.Cursor[Any]) -> Table:
@@ -206,13 +256,13 @@ class Connections:
                 connection = self._client.connect(self._database, connect_timeout=TIMEOUT)
                 _configure(connection)
             try:
-                level = self._client.IsolationLevel.REPEATABLE_READ
-                connection.isolation_level = level if is_reading else None
-                connection.read_only = is_reading
-                session = BlockingSession(connection)
+                if connection.autocommit != is_reading:  # who reads begins it together with more
+                    connection.autocommit = is_reading
+                session = BlockingSession(connection, BEGIN if is_reading else None)
                 yield session
-                session.settle()
-                connection.commit()
+                session.close()
+                if not is_reading:
+                    connection.commit()
             except self._client.OperationalError:
                 connection.close()
                 self.close()
@@ -238,13 +288,9 @@ class Connections:
                 connection = await connect(self._database, connect_timeout=TIMEOUT)
                 await _aconfigure(connection)
             try:
-                level = self._client.IsolationLevel.REPEATABLE_READ
-                await connection.set_isolation_level(level)
-                await connection.set_read_only(True)
-                session = AsyncSession(connection)
+                session = AsyncSession(connection, BEGIN)
                 yield session
-                await session.settle()
-                await connection.commit()
+                await session.close()
             except BaseException:
                 await connection.close()
                 while idle:
@@ -298,3 +344,4 @@ async def _aconfigure(connection: psycopg.AsyncConnection[Any]) -> None:
     found = await cursor.fetchone()
     register(connection.adapters, found[0] if found else 0)
     await connection.commit()
+    await connection.set_autocommit(True)  # a session begins its transaction

@@ -74,6 +74,7 @@ async def pull(
     vector: Vectors | None,
     bounds: Bounds,
     where: Wanted | None = None,
+    stems: Sequence[str] | None = None,
 ) -> WorkingSubgraph | None:
     """Return the working subgraph of a question, in `hops` + 3 round trips.
 
@@ -86,13 +87,14 @@ async def pull(
         vector: Its vector, a unit row; None for none.
         bounds: How much is pulled at most.
         where: What may be read; None for everything.
+        stems: Those of the question, where they are known.
 
     Raises:
         ValueError: The store cannot keep to `where`.
     """
     if where is not None and not store.capabilities.enforces_where:
         raise ValueError("this database cannot keep to a filter, so nothing is read from it")
-    stems = corpus.stems_of(question)
+    stems = corpus.stems_of(question) if stems is None else stems
     keys = [key_of_stem(stem) for stem in stems]
     found = await store.seeds(vector, keys, bounds.passages, bounds.facts, where)
     if found.version != corpus.version:

@@ -34,12 +34,14 @@ class Extremes(NamedTuple):
         cosines: float64 [k], their cosines.
         lowest: the lowest cosine of all rows.
         highest: the highest cosine of all rows.
+        farthest: the row with the lowest cosine of all; of equal ones the first.
     """
 
     rows: NDArray[np.int64]
     cosines: Floats
     lowest: float
     highest: float
+    farthest: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +121,23 @@ class CoarseVectors:
         count = int(among.sum())
         if count < k:
             return None
-        kth = np.partition(lower[among], count - k)[count - k]
-        near = np.flatnonzero(among & (upper >= kth - MARGIN))
+        wanted = lower if count == len(lower) else lower[among]
+        kth = np.partition(wanted, count - k)[count - k]
+        is_near = among & (upper >= kth - MARGIN)
         ends = (upper >= lower.max() - MARGIN) | (lower <= upper.min() + MARGIN)
-        others = np.setdiff1d(np.flatnonzero(ends), near, assume_unique=True)
-        exact = cosines(vectors[np.concatenate([near, others])], query)
+        near, others = np.flatnonzero(is_near), np.flatnonzero(ends & ~is_near)
+        rows = np.concatenate([near, others])
+        exact = cosines(vectors[rows], query)
         release_pages(vectors)
         lowest, highest = float(exact.min()), float(exact.max())
         if highest < LOW:
             return None
         of_near = exact[: len(near)]
-        best = top_k(of_near, k, max(float(of_near.max()), -lowest))
-        return Extremes(near[best], of_near[best], lowest, highest)
+        largest = max(float(of_near.max()), -lowest)
+        best = top_k(of_near, k, largest)
+        order = np.argsort(rows)
+        farthest = rows[order[top_k(-exact[order], 1, largest)[0]]]
+        return Extremes(near[best], of_near[best], lowest, highest, int(farthest))
 
 
 def _rounded(vectors: Vectors, largest: int) -> tuple[Vectors, Vectors]:

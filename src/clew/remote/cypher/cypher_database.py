@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from clew.remote.cypher.version import (
 from clew.remote.cypher.writing import write_generation
 from clew.remote.database import FoundIndex, IndexChangedError, missing_index
 from clew.remote.files import NUMBERING
+from clew.remote.protocol import Wanted
 from clew.remote.session import DatabaseUnavailableError
 
 SCHEMA = 2
@@ -265,7 +266,13 @@ class CypherDatabase(ABC):
         vectors[order] = vectors_of_texts(read["vector"], found.dimension)
         return freeze(vectors, np.float32)
 
-    async def store(self, session: CypherSession, corpus: CorpusFigures) -> CypherStore:
+    async def store(
+        self,
+        session: CypherSession,
+        corpus: CorpusFigures,
+        stems: Sequence[str] = (),
+        where: Wanted | None = None,
+    ) -> CypherStore:
         found = FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
         generation = await self._generation(session, found)
         return CypherStore(
@@ -278,6 +285,9 @@ class CypherDatabase(ABC):
             corpus.passage_vectors,
             self._kept_of(generation, corpus.version, corpus.dimension),
         )
+
+    async def end(self, session: CypherSession) -> None:  # noqa: B027 - there is nothing to do
+        """Do nothing: a statement that reads is a transaction of its own."""
 
     def _kept_of(self, generation: Generation, version: int, dimension: int) -> KeptGeneration:
         """Return what is kept of a version; an older one than the newest has its own, for once."""

@@ -14,13 +14,7 @@ from clew.graph import Graph, Ragged, Rows, Vectors, freeze, offsets_of
 from clew.remote.cypher.dialect import Dialect
 from clew.remote.cypher.generation import Generation, keys_of, label_of
 from clew.remote.cypher.kept_generation import KeptGeneration, KeptNeighbours
-from clew.remote.cypher.nearest import (
-    FactEnds,
-    FactVectors,
-    GenerationVectors,
-    near_facts,
-    near_rows,
-)
+from clew.remote.cypher.nearest import GenerationVectors, near_facts, near_rows
 from clew.remote.cypher.rows_of_columns import (
     EDGE,
     FACT,
@@ -40,6 +34,13 @@ from clew.remote.cypher.texts import bytes_of_text, text_of_bytes, vectors_of_te
 from clew.remote.cypher.version import settled_version, version_statement
 from clew.remote.cypher.wanted_values import wanted_values
 from clew.remote.database import IndexChangedError
+from clew.remote.fact_vectors import (
+    ASKED_BEFORE,
+    FACT_BYTES,
+    READ_SECONDS,
+    FactEnds,
+    FactVectors,
+)
 from clew.remote.filters import CONTENT_KINDS
 from clew.remote.kept_rows import KeptTable
 from clew.remote.numbers import is_among
@@ -49,9 +50,6 @@ from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, Pull
 from clew.remote.pulled_rows import ReadRows
 
 BLOCK = 2000  # vectors that are read at once, where they are kept here
-FACT_BYTES = 64 * 2**20  # up to which the vectors of all facts are kept here
-ASKED_BEFORE = 1  # questions that are answered before these are read: one alone does not wait
-READ_SECONDS = 5.0  # that a question has left at least which reads them
 EQUALLY_FAR = 100  # facts among which that with the lowest number is the farthest, as far as others
 FACT_ENDS = {
     **{name: ("number", f"n.{name}") for name in ("number", "subject", "object")},
@@ -383,10 +381,8 @@ class CypherStore:
         self, kept: FactVectors, vector: Vectors, k: int, matching: Rows | None
     ) -> tuple[FactEnds, FactEnds]:
         """Return the nearest facts, and the farthest one, of those that are kept here."""
-        allowed = kept.has_vector
-        if matching is not None:
-            allowed = allowed & _has_any(kept.ends.read_from, matching)
-        best, worst = near_rows(kept.vectors, vector, k, allowed)
+        allowed = None if matching is None else _has_any(kept.ends.read_from, matching)
+        best, _, worst, _ = kept.nearest(vector, k, allowed)
         for row in (*best.tolist(), *worst.tolist()):
             self._question.fact_vectors[int(kept.ends.numbers[row])] = kept.vectors[row]
         return kept.ends.taken(best), kept.ends.taken(worst)

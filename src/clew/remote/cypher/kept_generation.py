@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from clew.graph import Rows
-from clew.remote.cypher.nearest import FactVectors
+from clew.remote.fact_vectors import FactVectors
 from clew.remote.kept_rows import MAX_BYTES, KeptValues, RowsOfVersion, no_rows
 from clew.remote.packed_rows import code_of_kind
 
