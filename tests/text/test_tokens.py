@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.text.estimate import estimate_tokens
-from clew.text.tokens import ESTIMATE_NAME, counter_name, make_counter
+from clew.text.tokens import ESTIMATE_NAME, count_listed, counter_name, make_counter
 
 
 def test_the_estimate_counts_words_numbers_and_signs():
@@ -20,6 +20,13 @@ def test_the_estimate_counts_words_numbers_and_signs():
     assert estimate_tokens("1234567") == 3
     assert estimate_tokens("a, b!") == 4
     assert estimate_tokens("北京") == 2
+
+
+@given(st.lists(st.text(st.sampled_from("aZé0 9.-,\n\x1c\u2003?北_") | st.characters())))
+def test_entries_of_a_list_count_as_they_are_written(texts):
+    written = [f"- {text}\n" for text in texts]
+    assert count_listed(texts, estimate_tokens) == list(map(estimate_tokens, written))
+    assert count_listed(texts, len) == list(map(len, written))
 
 
 @given(

@@ -13,7 +13,7 @@ from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, freeze, seal
 from clew.graph.edges import Edges, Facts
 from clew.graph.vector_column import AnyVectors
 from clew.text.estimate import estimate_tokens
-from clew.text.tokens import count_each
+from clew.text.tokens import count_listed
 
 # Nodes that a path passes through freely. They are never read as content of their own.
 CONNECTORS = ("entity", "document", "section", "community")
@@ -121,7 +121,7 @@ class GraphColumns:
         labels = Labels.alike(kinds, n) if isinstance(kinds, str) else Labels.of(kinds)
         tokens, spans = columns.get("tokens"), columns.get("spans")
         if tokens is None:
-            tokens = count_each([f"- {text}\n" for text in texts], count)
+            tokens = count_listed(texts, count)
         if spans is None:
             spans = np.zeros((n, 2), np.int32)
             spans[:, 1] = np.fromiter(map(len, texts), np.int32, n)

@@ -116,10 +116,12 @@ def names_to_follow(
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
         for relation, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
-            before = names.get(fold_case(name), _Name(name, 0))
-            names[fold_case(name)] = _Name(
-                before.text, max(before.hits, len(_beginnings(relation) & asked))
-            )
+            key, hits = fold_case(name), len(_beginnings(relation) & asked)
+            before = names.get(key)
+            if before is None:
+                names[key] = _Name(name, hits)
+            elif hits > before.hits:
+                names[key] = _Name(before.text, hits)
         names_of.append(names)
     found_in = Counter(key for names in names_of for key in names)
     scores: dict[str, float] = defaultdict(float)
@@ -205,7 +207,7 @@ def cosines_by_id(
     """
     if not vectors:
         return {}
-    rows = np.array([np.asarray(vector, np.float64) for vector in vectors.values()])
+    rows = np.array(list(vectors.values()), np.float64)
     lengths = np.linalg.norm(rows, axis=1)
     nearness = _cosines(rows, lengths, question)
     for lead in leads:

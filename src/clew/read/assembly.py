@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clew.document import Document
-from clew.graph import EMPTY, Graph, Ragged, Vectors
+from clew.graph import EMPTY, Graph, Ragged, Vectors, seal
 from clew.read.collected_facts import CollectedFacts, ReadFact
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
@@ -391,16 +391,25 @@ def _build_graph(
 ) -> Graph:
     """Return the graph of the nodes, the entities behind them, and the facts."""
     n, entities, names = len(nodes), len(read.names), read.names
-    no_rows = [NO_ROW] * entities
+    rows = np.full((3, n + entities), NO_ROW, np.int32)
+    rows[:, :n] = [
+        [node.document for node in nodes],
+        [node.parent for node in nodes],
+        [node.previous for node in nodes],
+    ]
+    spans = np.zeros((n + entities, 2), np.int32)
+    if n:
+        spans[:n] = [node.span for node in nodes]
+    documents, parents, previous = map(seal, rows)
     return Graph.of(
         [*(node.text for node in nodes), *names.values()],
         ids=[*(node.id for node in nodes), *(f"entity:{end}" for end in names)],
         kinds=[*(node.kind for node in nodes), *["entity"] * entities],
         count=count,
-        documents=[*(node.document for node in nodes), *no_rows],
-        parents=[*(node.parent for node in nodes), *no_rows],
-        previous=[*(node.previous for node in nodes), *no_rows],
-        spans=[*(node.span for node in nodes), *[(0, 0)] * entities],
+        documents=documents,
+        parents=parents,
+        previous=previous,
+        spans=seal(spans),
         references=(*(node.references for node in nodes), *[()] * entities),
         metadata=(*(node.metadata for node in nodes), *[EMPTY] * entities),
         originals=(*(node.original for node in nodes), *[None] * entities),

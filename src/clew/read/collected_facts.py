@@ -67,19 +67,20 @@ class CollectedFacts:
     def add_all(self, read: Iterable[ReadFact], passage: int) -> None:
         """Note that a passage states some facts."""
         entities, relations, facts = self._entities, self._relations, self._facts
-        add_ends, add_fact = self._ends.extend, self._stated.append
-        before = len(self._stated)
-        for ends, names, relation in read:
-            subject, object = map(entities.get, ends)
+        rows, stated = list[int](), list[int]()
+        for (first, second), names, relation in read:
+            subject = entities.get(first)
             if subject is None:
-                subject = self._new_entity(ends[0], names[0])
-                object = entities.get(ends[1])
+                subject = self._new_entity(first, names[0])
+            object = entities.get(second)
             if object is None:
-                object = self._new_entity(ends[1], names[1])
+                object = self._new_entity(second, names[1])
             fact = subject, relations.setdefault(relation, len(relations)), object
-            add_ends((subject, object))
-            add_fact(facts.setdefault(fact, len(facts)))
-        self._passages.extend([passage] * (len(self._stated) - before))
+            rows += (subject, object)
+            stated.append(facts.setdefault(fact, len(facts)))
+        self._ends.extend(rows)
+        self._stated.extend(stated)
+        self._passages.extend([passage] * len(stated))
 
     def named_in(self) -> Ragged:
         """Return the passages that name each entity."""

@@ -142,6 +142,18 @@ def count_each(texts: Sequence[str], count: Callable[[str], int]) -> list[int]:
     return _kept_estimates(texts) if len(texts) <= MAX_KEPT_TEXTS else estimate_each(texts)
 
 
+def count_listed(texts: Sequence[str], count: Callable[[str], int]) -> list[int]:
+    r"""Return the number of tokens of every text as an entry of a list, "- ...\n".
+
+    Example:
+        >>> count_listed(["one two", "three"], estimate_tokens)
+        [3, 2]
+    """
+    if count is not estimate_tokens:
+        return [count(f"- {text}\n") for text in texts]
+    return [1 + tokens for tokens in count_each(texts, count)]  # between spaces all adds up
+
+
 def _kept_estimates(texts: Sequence[str]) -> list[int]:
     """Return what `estimate_each` returns, of few texts, which soon come again."""
     found = list(map(ESTIMATES.get, texts))
