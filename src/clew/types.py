@@ -36,6 +36,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew.algorithms.cosines import Compared
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
@@ -71,6 +72,7 @@ class Query:
             similarity uses these scores in place of its own search.
         vector_weight: how much similarity by vectors counts beside words, as a share of what a
             method gives it; below 1 where the embedder hardly knows the question's language.
+        compared: the products of `vector` with all passages, where they are known already.
         relevance: how relevant each passage is; None where that is not known.
         min_relevance: passages that are less relevant are not read; None for all.
         style: how the page is printed, for selectors that count what an entry costs there; None
@@ -93,6 +95,7 @@ class Query:
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
     vector_weight: float = 1.0
+    compared: Compared | None = None
     relevance: Relevance | None = None
     min_relevance: float | None = None
     style: PageStyle | None = None
