@@ -91,7 +91,7 @@ def test_a_question_is_compared_with_all_passages_once(index, recipe, monkeypatc
         return products(vectors, query)
 
     vector = np.float32(index.embedder.embed_question(ANSWERED))
-    vector /= np.linalg.norm(vector)
+    vector = vector / np.linalg.norm(vector)
     alone = QuestionRelevance.of_question(graph, ANSWERED, vector)
     monkeypatch.setattr(cosines, "products", counted)
     found = index.ask(ANSWERED, recipe=recipe)
