@@ -36,12 +36,40 @@ from clew.types import Connection, Query, Reading, Seeds, Subgraph
 MAX_RESELECTIONS = 3
 MAX_REFILLS = 16  # so many of the best that were left out are tried again
 
+UNKNOWN = -1  # tokens of an entry that was not counted yet
+
+Measured = tuple[str, int, int]  # the line above an entry, and the tokens of the line and the entry
 Select = Callable[[int], Subgraph]  # room in tokens -> subgraph
 Arrange = Callable[[Subgraph], Reading]
 
 
 class BudgetError(ValueError):
     """The budget holds no passage that the question may have."""
+
+
+@dataclass(frozen=True)
+class EntryTokensPart:
+    """The part that keeps the estimated tokens of nodes as they are printed, once they are counted.
+
+    It is int32 [n]. Most entries that a page is tried with are left out again, of one question
+    after the other.
+
+    Attributes:
+        render: how they are printed; not numbered, since an entry then depends on its place.
+    """
+
+    render: Render
+
+    def compute(self, graph: Graph) -> NDArray[np.int32]:
+        return np.full(len(graph), UNKNOWN, np.int32)
+
+    def grow(self, graph: Graph, base: Graph, before: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.append(before, np.full(len(graph) - len(base), UNKNOWN, np.int32))
+
+    def shrink(
+        self, graph: Graph, base: Graph, stays: Mask, before: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        return before[stays]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +86,7 @@ class PageRequest:
         excluded: bool [n], True for nodes that may not be read; None for none.
         printed: nodes that were printed before. Many pages of almost the same nodes are tried.
         estimates: tokens of pieces that were counted before, where they are estimated.
+        measured: nodes whose entries were counted before, likewise.
         rows: the rows of nodes that were left out, by their ids.
     """
 
@@ -70,12 +99,14 @@ class PageRequest:
     excluded: Mask | None = None
     printed: Printed = field(default_factory=dict, repr=False)
     estimates: dict[str, int] = field(default_factory=dict, repr=False)
+    measured: dict[int, Measured] = field(default_factory=dict, repr=False)
     rows: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
         """Return it with the prizes and the missing links that only the selectors know."""
         request = replace(self, missing=subgraph.missing)
         if not subgraph.extra_prizes:
+            vars(request)["max_prize"] = self.max_prize  # of as many prizes as there are nodes
             return request
         prizes = self.prizes.copy()
         prizes[list(subgraph.extra_prizes)] = list(subgraph.extra_prizes.values())
@@ -84,7 +115,7 @@ class PageRequest:
     @cached_property
     def max_prize(self) -> float:
         """The highest prize of all nodes, which decides when two prizes are equal."""
-        return float(np.abs(self.prizes).max(initial=0))
+        return max(float(self.prizes.max(initial=0)), -float(self.prizes.min(initial=0)))
 
     def scores(self, reading: Reading) -> list[float]:
         """Return the prize of every entry."""
@@ -149,14 +180,39 @@ class PageRequest:
 
     def _estimated_sizes(self, reading: Reading) -> list[int]:
         """Return what `sizes` returns, without putting the pieces together."""
+        if self.render.style == "numbered":  # an entry is another one in another place
+            lines = self.render.lines_and_entries(self.graph, reading, self.printed)
+            entries = [(line, self._estimate(line), self._estimate(entry)) for line, entry in lines]
+        else:
+            known = self.measured
+            entries = [
+                (known.get(node) or self._measure(node)) if node >= 0 else self._measure_fact(fact)
+                for node, fact in zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+            ]
         sizes, line_above = list[int](), ""
-        for line, entry in self.render.lines_and_entries(self.graph, reading, self.printed):
-            size = self._estimate(entry)
-            if line and line != line_above:
-                size += self._estimate(line)
-            sizes.append(size)
+        for line, of_line, of_entry in entries:
+            sizes.append(of_entry + of_line if line != line_above else of_entry)
             line_above = line
         return sizes
+
+    def _measure(self, node: int) -> Measured:
+        """Return the line above a node, and the tokens of both, which are then known."""
+        graph, known = self.graph, self._entry_tokens
+        line, tokens = self.render.heading_line(graph, node), known.item(node)
+        if tokens == UNKNOWN:
+            entry = self.render.node_entry(graph, node, 0)
+            self.printed[node, 0] = line, entry
+            tokens = known[node] = estimate_tokens(entry)
+        measured = self.measured[node] = line, self._estimate(line), int(tokens)
+        return measured
+
+    def _measure_fact(self, fact: int) -> Measured:
+        return "", 0, self._estimate(self.render.fact_entry(self.graph, fact, 0))
+
+    @cached_property
+    def _entry_tokens(self) -> NDArray[np.int32]:
+        tokens: NDArray[np.int32] = self.graph.part(EntryTokensPart(self.render))
+        return tokens
 
     def _estimate(self, part: str) -> int:
         known = self.estimates.get(part)

@@ -40,7 +40,7 @@ from clew.algorithms.cosines import Compared
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze
+from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze, seal
 
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
 
@@ -229,6 +229,8 @@ class Reading:
     def of(cls, nodes: ArrayLike = (), facts: ArrayLike = ()) -> Reading:
         """Return the reading of these facts, followed by these nodes."""
         nodes, facts = np.asarray(nodes, np.int32), np.asarray(facts, np.int32)
+        if not len(facts):
+            return cls(freeze(nodes, np.int32), seal(np.full(len(nodes), -1, np.int32)))
         return cls(
             freeze(np.concatenate([np.full(len(facts), -1, np.int32), nodes]), np.int32),
             freeze(np.concatenate([facts, np.full(len(nodes), -1, np.int32)]), np.int32),
