@@ -136,6 +136,13 @@ class TestErrors:
         with pytest.raises(EndedProcessError, match=r"ended by signal 9.*processes=1"):
             divided(partial(work.die, os.getpid()), range(300))
 
+    def test_one_that_nobody_asked_for_is_done_without(self, work, caplog):
+        with working(3, is_asked=False):
+            items = list(range(300))
+            sizes = [processes.MIN_SIZE] * len(items)
+            assert map_items(partial(work.die, os.getpid()), items, sizes=sizes) == [None] * 300
+        assert not caplog.records
+
     @pytest.mark.parametrize("broken", ["/bin/false", "/no/such/python"])
     def test_where_none_can_be_started_this_one_does_all(self, work, monkeypatch, caplog, broken):
         monkeypatch.setattr(processes, "_interpreter", lambda: broken)

@@ -407,7 +407,7 @@ class _Team:
         update: Callable[[int], object],
     ) -> list[Result]:
         """Return what `map_items` returns, with so many other processes."""
-        job = _Job(function, items, batches)
+        job = _Job(function, items, batches, self.is_asked)
         try:
             if reason := job.unfit or self._start(others):
                 self._say_alone(reason)
@@ -472,9 +472,13 @@ class _Job:
     """
 
     def __init__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], batches: Sequence[slice]
+        self,
+        function: Callable[[Any], Any],
+        items: Sequence[Any],
+        batches: Sequence[slice],
+        is_asked: bool,
     ) -> None:
-        self.unfit = ""
+        self.unfit, self._is_asked = "", is_asked
         self._function, self._items, self._batches = function, items, batches
         self._lock = threading.Lock()
         self._waiting = list(range(len(batches)))[::-1]
@@ -551,6 +555,9 @@ class _Job:
     def _fail(self, batch: int, other: _Other) -> None:
         code = other.exit_code()
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        if not self._is_asked:  # what it had is done here
+            self.unfit = f"a process was ended {how}"
+            return
         self._errors[batch] = EndedProcessError(
             f"a process that did a part of the work was ended {how}, as happens where memory runs "
             "out: give less at once, or fewer processes (processes=1 has none beside this one)"
