@@ -24,6 +24,7 @@ from clew.relevance import (
     MIN_RELEVANCE,
     MIN_RELEVANCE_IN_CODE,
     MIN_WORDS,
+    PassageSamplePart,
     QuestionRelevance,
     relevance,
 )
@@ -99,6 +100,20 @@ def test_a_question_is_compared_with_all_passages_once(index, recipe, monkeypatc
     assert found.relevance == pytest.approx(alone.best, abs=1e-6)
     rows = np.array([graph.row(id) for id in found.ids], np.int32)
     assert [item.relevance for item in found] == pytest.approx(alone.of(rows).tolist(), abs=1e-6)
+
+
+def test_what_is_usual_is_that_of_the_whole_where_a_graph_is_a_part_of_one(index):
+    graph, vector = index.graph.unchecked(), index.graph.vectors[7]
+    others = np.eye(4, graph.vectors.shape[1], dtype=np.float32)
+    known = cosines.compare(graph.vectors_of("passage"), vector)
+    own = QuestionRelevance.of_question(graph, ANSWERED, vector, known)
+    graph.set_part(PassageSamplePart(), others)
+    one, other = (
+        QuestionRelevance.of_question(graph, ANSWERED, vector, each) for each in (None, known)
+    )
+    assert one.mean == other.mean == pytest.approx(float((others @ vector).mean()))
+    assert one.best == other.best != own.best
+    assert (one.deviation, one.unknown) == (other.deviation, other.unknown)
 
 
 def test_a_relevance_grows_with_what_speaks_for_it_and_stays_within_0_and_1():

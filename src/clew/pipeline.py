@@ -79,6 +79,7 @@ class Pipeline:
         spreads = [(repr(stage), stage.on(graph)) for stage in self.spreads]
         selects = [(repr(stage), stage.on(graph)) for stage in self.selects]
         arrange = self.order.on(graph)
+        own, of_seed, of_order = repr(self), repr(self.seed), repr(self.order)
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
         every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))
@@ -86,7 +87,7 @@ class Pipeline:
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
             query = replace(query, style=self.render)
-            with _timed(trace, repr(self.seed)) as notes:
+            with _timed(trace, of_seed) as notes:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)
 
@@ -118,7 +119,7 @@ class Pipeline:
                     return subgraph
 
                 def arrange_subgraph(subgraph: Subgraph) -> Reading:
-                    with _timed(trace, repr(self.order)) as notes:
+                    with _timed(trace, of_order) as notes:
                         reading = _arrange_in_time(arrange, query, prizes, subgraph, notes)
                         reading = _with_reports_first(graph, subgraph, reading)
                         reading = excluded.removed_from(reading) if excluded else reading
@@ -136,7 +137,7 @@ class Pipeline:
                 shared = fit_to_share(fit, graph, query.max_share, budget)
             trace += _page_steps(shared)
             with until(Deadline()):
-                return _context(shared, repr(self), budget, trace)
+                return _context(shared, own, budget, trace)
 
         return answer
 

@@ -203,7 +203,8 @@ class QuestionRelevance:
             return cosines(take_vectors(graph.vectors, index.rows[places]), vector)
 
         sample = np.zeros(1)
-        if compared is not None:
+        given = graph.known_part(PassageSamplePart())  # of a whole of which this graph is a part
+        if compared is not None and given is None:
             sample = as_cosines(compared.products[_sample_places(len(index.rows))])
         elif vector is not None and vector.any():
             sample = cosines(graph.part(PassageSamplePart()), vector)
