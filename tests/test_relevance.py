@@ -24,8 +24,8 @@ from clew.relevance import (
     MIN_RELEVANCE,
     MIN_RELEVANCE_IN_CODE,
     MIN_WORDS,
-    PassageSamplePart,
     QuestionRelevance,
+    WholeSamplePart,
     relevance,
 )
 
@@ -107,7 +107,7 @@ def test_what_is_usual_is_that_of_the_whole_where_a_graph_is_a_part_of_one(index
     others = np.eye(4, graph.vectors.shape[1], dtype=np.float32)
     known = cosines.compare(graph.vectors_of("passage"), vector)
     own = QuestionRelevance.of_question(graph, ANSWERED, vector, known)
-    graph.set_part(PassageSamplePart(), others)
+    graph.set_part(WholeSamplePart(), others)
     one, other = (
         QuestionRelevance.of_question(graph, ANSWERED, vector, each) for each in (None, known)
     )

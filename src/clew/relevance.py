@@ -203,11 +203,11 @@ class QuestionRelevance:
             return cosines(take_vectors(graph.vectors, index.rows[places]), vector)
 
         sample = np.zeros(1)
-        given = graph.known_part(PassageSamplePart())  # of a whole of which this graph is a part
+        given = graph.part(WholeSamplePart())
         if compared is not None and given is None:
             sample = as_cosines(compared.products[_sample_places(len(index.rows))])
         elif vector is not None and vector.any():
-            sample = cosines(graph.part(PassageSamplePart()), vector)
+            sample = cosines(graph.part(PassageSamplePart()) if given is None else given, vector)
         spread = float(sample.std())
         return cls(
             graph,
@@ -255,6 +255,17 @@ class QuestionRelevance:
         if self.deviation:
             deviations = (self.cosines_of(places) - self.mean) / self.deviation
         return self.coverage[places], deviations, self.unknown, self.n_terms, self.n_passages
+
+
+@dataclass(frozen=True)
+class WholeSamplePart:
+    """The part that a graph is given where it is a part of another; None where it is whole.
+
+    It is what `PassageSamplePart` is of the whole.
+    """
+
+    def compute(self, graph: Graph) -> AnyVectors | None:
+        return None
 
 
 @dataclass(frozen=True)
