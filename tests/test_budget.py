@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 import clew
 from clew import BudgetError, Document, Graph, Index, Query, recipes
-from clew.budget import PageRequest, fit_to_budget
+from clew.budget import UNKNOWN, EntryTokensPart, PageRequest, fit_to_budget
+from clew.graph import heading_of
+from clew.read import Splitter
+from clew.render import Render
+from clew.text.estimate import estimate_tokens
 
 COPIED = "The pump must be primed before each start, and the pressure valve must stay closed while it is primed."
 OTHER = "To prime the pump, pour two litres of water into the funnel and wait for a minute."
@@ -92,6 +96,50 @@ def test_no_page_is_worth_less_than_the_best_ones_that_fit_together(sizes, budge
         assert not chosen
         return
     assert sum(item.score for item in context) >= weights[chosen].sum() - 1e-6
+
+
+@pytest.mark.parametrize("count", [estimate_tokens, lambda text: len(text.encode()) // 3 + 1])
+def test_items_have_the_tokens_of_what_is_printed_of_them_and_titles_where_they_are_left_out(count):
+    sections = "\n\n".join(
+        f"## Part {i}\n\n" + " ".join(f"Rye {i} {j} grows here." for j in range(4 + i % 5))
+        for i in range(30)
+    )
+    document = Document("rye.md", f"# Rye\n\n{sections}", {"read_as": "markdown"})
+    index = Index.from_documents([document], splitter=Splitter(tokens=40), count=count)
+    context = index.ask("Where does rye grow?", budget=300)
+    assert len(context) > 1
+    assert context.dropped
+    printed = Render().pieces_of(context.items)
+    assert [item.tokens for item in context] == [count(piece) for piece in printed]
+    for one in context.dropped:
+        row = index.graph.row(one.id)
+        first = " ".join(index.graph.texts[row].split())[:20]
+        assert one.title.startswith(heading_of(index.graph, row))
+        assert first in one.title
+
+
+def test_tokens_of_entries_that_are_known_stay_those_of_what_is_printed_when_an_index_changes():
+    documents = [
+        Document(f"d{i}", f"Rye {i} grows on field {i % 7}.\n# {'Mark ' * (i % 5)}\n- {i}")
+        for i in range(1100)
+    ]
+    index, render = Index.from_documents(documents), Render()
+
+    def check(index, at_least):
+        index.ask("Where does rye grow on field 3?", budget=300, limit=9)
+        graph = index.graph
+        tokens = graph.part(EntryTokensPart(render))
+        known = np.flatnonzero(tokens != UNKNOWN).tolist()
+        assert at_least <= len(known) < len(graph)
+        counted = [estimate_tokens(render.node_entry(graph, row, 1)) for row in known]
+        assert tokens[known].tolist() == counted
+        return [graph.ids[row] for row in known]
+
+    known = check(index, 9)
+    grown = index.add([Document("new", "Rye 3 grows on field 3, says Anna.")])
+    assert grown.changed
+    known = check(grown, len(known))
+    check(grown.delete(known[:3]), len(known) - 3)
 
 
 def test_a_budget_that_holds_nothing_is_an_error_of_its_own():

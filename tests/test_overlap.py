@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew.graph import Graph
-from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap
+from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap, overlaps
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 6)).map(lambda s: (s[0], s[0] + s[1])),
@@ -52,6 +52,11 @@ def test_nodes_may_overlap_where_one_of_them_is_refused(nodes, chance):
     accept = OverlapFilter(graph).accept
     refused = not all(accept(row) for row in order)
     assert may_overlap(graph, np.array(order, np.int32)) is refused
+    accepted, accept = [], OverlapFilter(graph).accept
+    for row in order:
+        is_new = accept(row)
+        assert overlaps(graph, row, np.array(accepted, np.int32)) is not is_new
+        accepted += [row] * is_new
 
 
 def test_nodes_of_other_documents_and_of_none_are_apart():

@@ -20,6 +20,7 @@ import pytest
 
 import clew
 from clew import Document, Index, Splitter, processes
+from clew.index import config
 from clew.processes import EndedProcessError, end_others, map_items, working
 
 HOUSE = Path(clew.__file__).parents[1]
@@ -134,6 +135,13 @@ class TestErrors:
     def test_a_process_that_is_killed_is_told(self, work):
         with pytest.raises(EndedProcessError, match=r"ended by signal 9.*processes=1"):
             divided(partial(work.die, os.getpid()), range(300))
+
+    def test_one_that_nobody_asked_for_is_done_without(self, work, caplog):
+        with working(3, is_asked=False):
+            items = list(range(300))
+            sizes = [processes.MIN_SIZE] * len(items)
+            assert map_items(partial(work.die, os.getpid()), items, sizes=sizes) == [None] * 300
+        assert not caplog.records
 
     @pytest.mark.parametrize("broken", ["/bin/false", "/no/such/python"])
     def test_where_none_can_be_started_this_one_does_all(self, work, monkeypatch, caplog, broken):
@@ -328,3 +336,48 @@ with processes.working(3):
         for thread in threads:
             thread.join()
         assert found == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "interpreter", "others"),
+    [
+        ({}, None, 1),
+        ({"splitter": Splitter(tokens=30)}, None, 1),
+        ({"processes": 1}, None, 0),
+        ({"processes": 3}, None, 2),
+        ({"count": len}, None, 0),  # who knows what a tokenizer loads elsewhere
+        ({"splitter": clew.read.keep_whole}, None, 0),
+        ({"splitter": lambda document: clew.read.keep_whole(document)}, None, 0),
+        ({}, "/usr/bin/blender", 0),
+    ],
+)
+def test_one_other_process_reads_along_where_nobody_says_how_many(
+    tmp_path, monkeypatch, caplog, keywords, interpreter, others
+):
+    for i in range(6):
+        text = "\n\n".join(f"## Part {j}\n\nFerry {i} {j} sails at ten." for j in range(9))
+        (tmp_path / f"{i}.md").write_text(f"# Port {i}\n\n{text}\n")
+    alone = Index.from_documents(tmp_path, **{**keywords, "processes": 1})
+    started = []
+
+    class Counted(processes._Other):
+        def __init__(self):
+            started.append(self)
+            super().__init__()
+
+    monkeypatch.setattr(processes, "_Other", Counted)
+    monkeypatch.setattr(processes, "MIN_SIZE", 10)
+    monkeypatch.setattr(processes, "BATCH_SIZE", 10)
+    monkeypatch.setattr(config, "usable_cores", lambda: 8)
+    if interpreter:
+        monkeypatch.setattr(processes, "_interpreter", lambda: interpreter)
+    index = Index.from_documents(tmp_path, **keywords)
+    assert len(started) == others
+    assert not caplog.records
+    assert index.graph.texts == alone.graph.texts
+    assert np.asarray(index.graph.vectors).tobytes() == np.asarray(alone.graph.vectors).tobytes()
+    assert index.graph.tokens.tolist() == alone.graph.tokens.tolist()
+    started.clear()
+    monkeypatch.setattr(config, "usable_cores", lambda: 1)
+    Index.from_documents(tmp_path, **keywords)
+    assert len(started) == (others if "processes" in keywords else 0)

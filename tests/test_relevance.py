@@ -16,6 +16,8 @@ from langchain_core.documents import Document as LangChainDocument
 from llama_index.retrievers.clew import ClewRetriever as LlamaRetriever
 
 import clew
+from clew.algorithms import cosines
+from clew.graph import products
 from clew.relevance import (
     FITTED,
     MIN_COVERAGE,
@@ -23,6 +25,7 @@ from clew.relevance import (
     MIN_RELEVANCE_IN_CODE,
     MIN_WORDS,
     QuestionRelevance,
+    WholeSamplePart,
     relevance,
 )
 
@@ -78,6 +81,39 @@ def test_a_relevance_is_what_its_definition_says(embed):
     assert found.best == pytest.approx(max(expected), abs=1e-6)
     others = np.setdiff1d(np.arange(len(index.graph)), rows).astype(np.int32)
     assert np.isnan(found.of(others)).all()
+
+
+@pytest.mark.parametrize("recipe", ["hipporag", "fused"])
+def test_a_question_is_compared_with_all_passages_once(index, recipe, monkeypatch):
+    graph, compared = index.graph, []
+
+    def counted(vectors, query):
+        compared.append(vectors)
+        return products(vectors, query)
+
+    vector = np.float32(index.embedder.embed_question(ANSWERED))
+    vector = vector / np.linalg.norm(vector)
+    alone = QuestionRelevance.of_question(graph, ANSWERED, vector)
+    monkeypatch.setattr(cosines, "products", counted)
+    found = index.ask(ANSWERED, recipe=recipe)
+    assert [one is graph.vectors_of("passage") for one in compared] == [True]
+    assert found.relevance == pytest.approx(alone.best, abs=1e-6)
+    rows = np.array([graph.row(id) for id in found.ids], np.int32)
+    assert [item.relevance for item in found] == pytest.approx(alone.of(rows).tolist(), abs=1e-6)
+
+
+def test_what_is_usual_is_that_of_the_whole_where_a_graph_is_a_part_of_one(index):
+    graph, vector = index.graph.unchecked(), index.graph.vectors[7]
+    others = np.eye(4, graph.vectors.shape[1], dtype=np.float32)
+    known = cosines.compare(graph.vectors_of("passage"), vector)
+    own = QuestionRelevance.of_question(graph, ANSWERED, vector, known)
+    graph.set_part(WholeSamplePart(), others)
+    one, other = (
+        QuestionRelevance.of_question(graph, ANSWERED, vector, each) for each in (None, known)
+    )
+    assert one.mean == other.mean == pytest.approx(float((others @ vector).mean()))
+    assert one.best == other.best != own.best
+    assert (one.deviation, one.unknown) == (other.deviation, other.unknown)
 
 
 def test_a_relevance_grows_with_what_speaks_for_it_and_stays_within_0_and_1():

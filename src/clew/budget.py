@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.deadline import current
-from clew.graph import Floats, Graph, Mask, freeze, products
+from clew.graph import Floats, Graph, Mask, freeze, products, seal
 from clew.items import Dropped
-from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap
+from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap, overlaps
 from clew.render import Printed, Render
 from clew.text.estimate import estimate_tokens
 from clew.types import Connection, Query, Reading, Seeds, Subgraph
@@ -36,12 +36,40 @@ from clew.types import Connection, Query, Reading, Seeds, Subgraph
 MAX_RESELECTIONS = 3
 MAX_REFILLS = 16  # so many of the best that were left out are tried again
 
+UNKNOWN = -1  # tokens of an entry that was not counted yet
+
+Measured = tuple[str, int, int]  # the line above an entry, and the tokens of the line and the entry
 Select = Callable[[int], Subgraph]  # room in tokens -> subgraph
 Arrange = Callable[[Subgraph], Reading]
 
 
 class BudgetError(ValueError):
     """The budget holds no passage that the question may have."""
+
+
+@dataclass(frozen=True)
+class EntryTokensPart:
+    """The part that keeps the estimated tokens of nodes as they are printed, once they are counted.
+
+    It is int32 [n]. Most entries that a page is tried with are left out again, of one question
+    after the other.
+
+    Attributes:
+        render: how they are printed; not numbered, since an entry then depends on its place.
+    """
+
+    render: Render
+
+    def compute(self, graph: Graph) -> NDArray[np.int32]:
+        return np.full(len(graph), UNKNOWN, np.int32)
+
+    def grow(self, graph: Graph, base: Graph, before: NDArray[np.int32]) -> NDArray[np.int32]:
+        return np.append(before, np.full(len(graph) - len(base), UNKNOWN, np.int32))
+
+    def shrink(
+        self, graph: Graph, base: Graph, stays: Mask, before: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        return before[stays]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +86,8 @@ class PageRequest:
         excluded: bool [n], True for nodes that may not be read; None for none.
         printed: nodes that were printed before. Many pages of almost the same nodes are tried.
         estimates: tokens of pieces that were counted before, where they are estimated.
+        measured: nodes whose entries were counted before, likewise.
+        rows: the rows of nodes that were left out, by their ids.
     """
 
     graph: Graph
@@ -69,11 +99,14 @@ class PageRequest:
     excluded: Mask | None = None
     printed: Printed = field(default_factory=dict, repr=False)
     estimates: dict[str, int] = field(default_factory=dict, repr=False)
+    measured: dict[int, Measured] = field(default_factory=dict, repr=False)
+    rows: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
         """Return it with the prizes and the missing links that only the selectors know."""
         request = replace(self, missing=subgraph.missing)
         if not subgraph.extra_prizes:
+            vars(request)["max_prize"] = self.max_prize  # of as many prizes as there are nodes
             return request
         prizes = self.prizes.copy()
         prizes[list(subgraph.extra_prizes)] = list(subgraph.extra_prizes.values())
@@ -82,7 +115,7 @@ class PageRequest:
     @cached_property
     def max_prize(self) -> float:
         """The highest prize of all nodes, which decides when two prizes are equal."""
-        return float(np.abs(self.prizes).max(initial=0))
+        return max(float(self.prizes.max(initial=0)), -float(self.prizes.min(initial=0)))
 
     def scores(self, reading: Reading) -> list[float]:
         """Return the prize of every entry."""
@@ -109,6 +142,18 @@ class PageRequest:
         node, fact = int(reading.nodes[entry]), int(reading.facts[entry])
         return self.graph.ids[node] if node >= 0 else f"fact:{self.graph.facts.texts[fact]}"
 
+    def left_out(self, row: int, reason: str) -> Dropped:
+        """Return the record of a node that is left out, whose row is then known."""
+        id = self.graph.ids[row]
+        self.rows[id] = row
+        return Dropped(id, reason)
+
+    def left_out_entry(self, reading: Reading, entry: int, reason: str) -> Dropped:
+        """Return what `left_out` does, of an entry."""
+        if (node := int(reading.nodes[entry])) >= 0:
+            return self.left_out(node, reason)
+        return Dropped(self.entry_id(reading, entry), reason)
+
     def pieces(self, reading: Reading) -> list[str]:
         """Return what is printed of a reading, entry by entry."""
         return self.render.pieces(self.graph, reading, self.printed)
@@ -122,20 +167,58 @@ class PageRequest:
 
     def _estimated_tokens(self, reading: Reading) -> int:
         """Return what `tokens` returns, without putting the page together."""
-        known, tokens, line_above = self.estimates, 0, ""
-        for line, entry in self.render.lines_and_entries(self.graph, reading, self.printed):
-            tokens += known[entry] if entry in known else self._estimate(entry)
-            if line and line != line_above:
-                tokens += known[line] if line in known else self._estimate(line)
-            line_above = line
+        tokens = sum(self._estimated_sizes(reading))
         if len(reading):
             tokens += self._estimate(self.render.missing_line(self.graph, self.missing))
         return tokens
 
+    def sizes(self, reading: Reading) -> list[int]:
+        """Return what each of the pieces costs by itself, by the caller's own counter."""
+        if self.graph.count is estimate_tokens:
+            return self._estimated_sizes(reading)
+        return [self.graph.count(piece) for piece in self.pieces(reading)]
+
+    def _estimated_sizes(self, reading: Reading) -> list[int]:
+        """Return what `sizes` returns, without putting the pieces together."""
+        if self.render.style == "numbered":  # an entry is another one in another place
+            lines = self.render.lines_and_entries(self.graph, reading, self.printed)
+            entries = [(line, self._estimate(line), self._estimate(entry)) for line, entry in lines]
+        else:
+            known = self.measured
+            entries = [
+                (known.get(node) or self._measure(node)) if node >= 0 else self._measure_fact(fact)
+                for node, fact in zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+            ]
+        sizes, line_above = list[int](), ""
+        for line, of_line, of_entry in entries:
+            sizes.append(of_entry + of_line if line != line_above else of_entry)
+            line_above = line
+        return sizes
+
+    def _measure(self, node: int) -> Measured:
+        """Return the line above a node, and the tokens of both, which are then known."""
+        graph, known = self.graph, self._entry_tokens
+        line, tokens = self.render.heading_line(graph, node), known.item(node)
+        if tokens == UNKNOWN:
+            entry = self.render.node_entry(graph, node, 0)
+            self.printed[node, 0] = line, entry
+            tokens = known[node] = estimate_tokens(entry)
+        measured = self.measured[node] = line, self._estimate(line), int(tokens)
+        return measured
+
+    def _measure_fact(self, fact: int) -> Measured:
+        return "", 0, self._estimate(self.render.fact_entry(self.graph, fact, 0))
+
+    @cached_property
+    def _entry_tokens(self) -> NDArray[np.int32]:
+        tokens: NDArray[np.int32] = self.graph.part(EntryTokensPart(self.render))
+        return tokens
+
     def _estimate(self, part: str) -> int:
-        if part not in self.estimates:
-            self.estimates[part] = estimate_tokens(part)
-        return self.estimates[part]
+        known = self.estimates.get(part)
+        if known is None:
+            known = self.estimates[part] = estimate_tokens(part)
+        return known
 
     def text(self, reading: Reading) -> str:
         """Return the page; empty where nothing is read."""
@@ -295,9 +378,13 @@ def _rows_in_question(request: PageRequest, budget: int) -> list[int]:
 
 def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> FittedPage:
     """Return the page with one more row, or with the reason why it does not fit."""
-    request, subgraph, id = page.request, page.subgraph, page.request.graph.ids[row]
-    nodes = freeze([*subgraph.nodes[subgraph.nodes != row], row], np.int32)
-    subgraph = replace(subgraph, nodes=nodes)
+    request, subgraph = page.request, page.subgraph
+    if overlaps(request.graph, row, page.reading.nodes[page.reading.nodes >= 0]):
+        return page
+    id, others = request.graph.ids[row], subgraph.nodes[subgraph.nodes != row]
+    nodes = np.empty(len(others) + 1, np.int32)
+    nodes[:-1], nodes[-1] = others, row
+    subgraph = replace(subgraph, nodes=seal(nodes))
     everything = arrange(subgraph)  # also what was left out of the page
     nodes_read = {row, *page.reading.nodes.tolist()}  # sets: there are few, and many rows to try
     facts_read = set(page.reading.facts.tolist())
@@ -308,18 +395,16 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
         )
         if (node in nodes_read if node >= 0 else fact in facts_read)
     ]
+    reading = everything
     if len(entries) < len(everything):
-        everything = _entries(everything, np.array(entries, int))
-    reading, overlapping = _without_overlap(request, everything)
-    if overlapping:
-        return page
+        reading = _entries(everything, np.array(entries, int))
     dropped = tuple(item for item in page.dropped if item.id != id)
     if not _is_connected(request.graph, subgraph, reading):
         return page
     excess = request.tokens(reading) - budget
     if excess > 0:
         reason = f"with it the context would be {excess} tokens over the budget of {budget}"
-        return replace(page, dropped=(*dropped, Dropped(id, reason)))
+        return replace(page, dropped=(*dropped, request.left_out(row, reason)))
     return replace(page, subgraph=subgraph, reading=reading, dropped=dropped)
 
 
@@ -335,7 +420,7 @@ def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int)
         if fill_rows:  # a question for so many items takes them, joined or not
             subgraph = replace(subgraph, connection=None)
         reading, overlapping = _without_overlap(request, arrange(subgraph))
-    dropped = [Dropped(request.graph.ids[row], reason) for row, reason in subgraph.dropped]
+    dropped = [request.left_out(row, reason) for row, reason in subgraph.dropped]
     page = FittedPage(request, subgraph, reading, (*dropped, *overlapping), frozenset(fill_rows))
     page = without_unconnected(page)
     while limit is not None and len(page.reading) > limit:
@@ -386,7 +471,7 @@ def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, l
             kept.append(entry)
         else:
             reason = "its text is part of, or contains, another item's"
-            dropped.append(Dropped(request.graph.ids[node], reason))
+            dropped.append(request.left_out(node, reason))
     return (_entries(reading, np.array(sorted(kept), np.int64)) if dropped else reading), dropped
 
 
@@ -406,7 +491,9 @@ def without_entry(page: FittedPage, among: Mask, reason: str) -> FittedPage:
         reason: why it is, in words.
     """
     request, reading, graph = page.request, page.reading, page.request.graph
-    required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
+    required = np.zeros(len(reading), np.bool_)
+    if len(page.subgraph.required):
+        required = np.isin(reading.nodes, page.subgraph.required) & (reading.nodes >= 0)
     entries = np.arange(len(reading))
     connection = page.subgraph.connection
     if connection is not None:  # it knows what joins the others, also after some have gone
@@ -424,7 +511,7 @@ def without_entry(page: FittedPage, among: Mask, reason: str) -> FittedPage:
     return replace(
         page,
         reading=_entries(reading, np.delete(entries, lowest)),
-        dropped=(*page.dropped, Dropped(request.entry_id(reading, lowest), reason)),
+        dropped=(*page.dropped, request.left_out_entry(reading, lowest, reason)),
     )
 
 
@@ -445,24 +532,23 @@ def without_unconnected(page: FittedPage) -> FittedPage:
     connection = page.subgraph.connection
     if connection is None:
         return page
-    entries = _unconnected(page.request.graph, connection, page.reading)
+    request, reason = page.request, "what joins it is not read"
+    entries = _unconnected(request.graph, connection, page.reading)
     if not len(entries):
         return page
-    ids, reason = page.request.graph.ids, "what joins it is not read"
     return replace(
         page,
         reading=_entries(page.reading, np.delete(np.arange(len(page.reading)), entries)),
         dropped=(
             *page.dropped,
-            *(Dropped(ids[row], reason) for row in page.reading.nodes[entries].tolist()),
+            *(request.left_out(row, reason) for row in page.reading.nodes[entries].tolist()),
         ),
     )
 
 
 def _entries(reading: Reading, entries: NDArray[np.int64]) -> Reading:
     """Return some entries of a reading."""
-    nodes, facts = reading.nodes[entries], reading.facts[entries]
-    return Reading(freeze(nodes, np.int32), freeze(facts, np.int32))
+    return Reading(seal(reading.nodes[entries]), seal(reading.facts[entries]))
 
 
 def _copies_of_read(page: FittedPage) -> list[Dropped]:
@@ -471,7 +557,7 @@ def _copies_of_read(page: FittedPage) -> list[Dropped]:
     duplicates = page.request.graph.part(DuplicatesPart())
     named = {item.id for item in page.dropped}
     return [
-        Dropped(ids[copy], f"the same text as {ids[row]!r}")
+        page.request.left_out(copy, f"the same text as {ids[row]!r}")
         for row in page.reading.nodes[page.reading.nodes >= 0].tolist()
         for copy in duplicates.copies_of(row)
         if ids[copy] not in named

@@ -6,6 +6,7 @@ the item by a path of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,13 +15,22 @@ import numpy as np
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Adjacency, Graph, Links, MentionedEntitiesPart, Rows, freeze
-from clew.items import ContextEdge, Hop
+from clew.graph import (
+    Adjacency,
+    Graph,
+    Links,
+    MentionedEntitiesPart,
+    Rows,
+    freeze,
+    known_heading_of,
+)
+from clew.items import ContextEdge, Dropped, Hop
 from clew.types import Seeds, Subgraph
 
 QUESTION, READ_FROM = "question", "read from"
 SHARED, RELATED = "shared", "related"  # kinds of edges that are made of names or facts
 MAX_HOPS = 4
+MAX_TITLE = 90  # characters of what was left out
 MAX_SHARED = 3  # names that the text of an edge has
 MAX_START_ROWS = 64  # where a seed names no terminals, paths start at its highest scores
 
@@ -72,6 +82,39 @@ def role_of(
     if (row in terminals) if len(terminals) else seeds.scores[row] > 0:
         return "seed"
     return "bridge" if row in subgraph.required else "expansion"
+
+
+def with_titles(
+    dropped: Iterable[Dropped], graph: Graph, rows: Mapping[str, int] | None = None
+) -> tuple[Dropped, ...]:
+    """Return what was left out with its headings and first words.
+
+    Args:
+        dropped: What a context leaves out. What is no node of the graph, or has a title, stays as
+            it is.
+        graph: The graph.
+        rows: The rows of ids that are known already.
+
+    Example:
+        >>> graph = Graph.of(["They are of ash."], ids=["oars"], metadata=({"title": "Oars"},))
+        >>> with_titles([Dropped("oars", "too long")], graph)[0].title
+        'Oars: They are of ash.'
+    """
+    known: Mapping[str, int] = {} if rows is None else rows
+    titled = list[Dropped]()
+    for one in dropped:
+        row = None if one.title else known.get(one.id)
+        if row is None and not one.title:
+            row = graph.find_row(one.id)
+        titled.append(one if row is None else Dropped(one.id, one.reason, _title_of(graph, row)))
+    return tuple(titled)
+
+
+def _title_of(graph: Graph, row: int) -> str:
+    text = " ".join(graph.texts[row][: 4 * MAX_TITLE].split())
+    heading = known_heading_of(graph, row)
+    title = f"{heading}: {text}" if heading and not text.startswith(heading) else text
+    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1].rstrip()}…"
 
 
 def context_edges(graph: Graph, rows: Rows, subgraph: Subgraph) -> tuple[ContextEdge, ...]:

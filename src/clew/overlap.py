@@ -142,6 +142,34 @@ def may_overlap(graph: Graph, nodes: NDArray[np.int32]) -> bool:
     return False
 
 
+def overlaps(graph: Graph, row: int, others: NDArray[np.int32]) -> bool:
+    """Return whether a node lies in one of the others, or around one, or is a copy of one.
+
+    Args:
+        graph: the graph of the nodes.
+        row: the node.
+        others: rows of other nodes.
+
+    Example:
+        >>> from clew.graph import Graph
+        >>> graph = Graph.of(["abc", "b", "d"], documents=[0] * 3, spans=[(0, 3), (1, 2), (4, 5)])
+        >>> overlaps(graph, 0, np.array([2])), overlaps(graph, 0, np.array([1, 2]))
+        (False, True)
+    """
+    first_copies = graph.part(DuplicatesPart()).first
+    if first_copies.item(row) in first_copies[others].tolist():
+        return True
+    document = graph.documents.item(row)
+    if document < 0:
+        return False
+    start, end = graph.spans[row].tolist()
+    beside = graph.spans[others[graph.documents[others] == document]].tolist()
+    return any(
+        (first <= start and end <= behind) or (start <= first and behind <= end)
+        for first, behind in beside
+    )
+
+
 class OverlapFilter:
     """A growing set of nodes, none of which lies inside another one or is a copy of it.
 

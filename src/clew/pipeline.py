@@ -15,8 +15,8 @@ from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
-from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
-from clew.graph import Floats, Graph, SourcesPart, freeze, heading_of
+from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of, with_titles
+from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
 from clew.overlap import DuplicatesPart
@@ -79,6 +79,7 @@ class Pipeline:
         spreads = [(repr(stage), stage.on(graph)) for stage in self.spreads]
         selects = [(repr(stage), stage.on(graph)) for stage in self.selects]
         arrange = self.order.on(graph)
+        own, of_seed, of_order = repr(self), repr(self.seed), repr(self.order)
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
         every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))
@@ -86,7 +87,7 @@ class Pipeline:
         def answer(query: Query, budget: int) -> Context:
             trace: list[Step] = []
             query = replace(query, style=self.render)
-            with _timed(trace, repr(self.seed)) as notes:
+            with _timed(trace, of_seed) as notes:
                 seeds = find_seeds(query)
                 notes |= _seed_notes(seeds)
 
@@ -118,7 +119,7 @@ class Pipeline:
                     return subgraph
 
                 def arrange_subgraph(subgraph: Subgraph) -> Reading:
-                    with _timed(trace, repr(self.order)) as notes:
+                    with _timed(trace, of_order) as notes:
                         reading = _arrange_in_time(arrange, query, prizes, subgraph, notes)
                         reading = _with_reports_first(graph, subgraph, reading)
                         reading = excluded.removed_from(reading) if excluded else reading
@@ -136,7 +137,7 @@ class Pipeline:
                 shared = fit_to_share(fit, graph, query.max_share, budget)
             trace += _page_steps(shared)
             with until(Deadline()):
-                return _context(shared, repr(self), budget, trace)
+                return _context(shared, own, budget, trace)
 
         return answer
 
@@ -178,8 +179,7 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
     page = shared.page
     request, subgraph, reading = page.request, page.subgraph, page.reading
     graph = request.graph
-    pieces = request.pieces(reading)
-    items = _items(page, pieces)
+    items = _items(page)
     rows = freeze(reading.nodes[reading.nodes >= 0], np.int32)
     return Context(
         items=items,
@@ -193,7 +193,7 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
         value=float(sum(item.score for item in items if item.role != "fact")),
         bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
-        dropped=page.dropped,
+        dropped=with_titles(page.dropped, graph, request.rows),
         rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
         grafts=_with_ids(graph, subgraph.grafts),
         source_budget=shared.source_budget,
@@ -210,7 +210,7 @@ def _with_ids(
     )
 
 
-def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
+def _items(page: FittedPage) -> tuple[Item, ...]:
     """Return the items of a page, each with the path to it."""
     request, subgraph, reading = page.request, page.subgraph, page.reading
     graph, seeds = request.graph, request.seeds
@@ -222,8 +222,8 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
     items = []
     scores, sources = request.scores(reading), graph.part(SourcesPart())
     relevance = _relevance_of(request.query, rows)
-    for node, fact, piece, score in zip(nodes, facts, pieces, scores, strict=True):
-        tokens = graph.count(piece)
+    sizes = request.sizes(reading)
+    for node, fact, tokens, score in zip(nodes, facts, sizes, scores, strict=True):
         if node < 0:
             text, path = graph.facts.texts[fact], fact_paths[fact]
             source = sources.name(sources.of_facts[fact])
@@ -242,7 +242,7 @@ def _items(page: FittedPage, pieces: list[str]) -> tuple[Item, ...]:
                 tokens,
                 sources.name(sources.of_nodes[node]),
                 document=graph.ids[owner] if owner >= 0 else None,
-                heading=heading_of(graph, node),
+                heading=known_heading_of(graph, node),
                 span=(start, end) if owner >= 0 else None,
                 group=groups.get(node),
                 why=node_paths[node],

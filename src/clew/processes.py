@@ -23,6 +23,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 from clew.cluster import EndedProcessError, results_in_order
@@ -39,6 +40,8 @@ MAX_SENT = 2  # batches that a process has at once, so that it need not wait for
 MOST_SENT = 1_000_000  # bytes of a function that an executor is sent with every batch
 WAIT = 0.1  # seconds between two looks at what other processes have done
 LENGTH = struct.Struct("<Q")
+NAMES = ("python", "pypy")  # how the program of an interpreter is called
+NO_PYTHON = "this program is no Python that can be started again"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # their buffers take memory
 START = """
 import sys
@@ -59,22 +62,25 @@ def usable_cores() -> int:
 
 
 @contextmanager
-def working(number: int | Executor | None) -> Iterator[None]:
+def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator[None]:
     """Have `map_items` divide its work within this block.
 
     Args:
         number: The processes that work at once, this one included, or an executor with its own;
-            None for this one alone. Within another block that of the outer one counts.
+            None for this one alone, unless a block inside says otherwise. Within another block that
+            of the outer one counts.
+        is_asked: Whether somebody asked for so many. If nobody did, no program is started that
+            does not go by the name of Python, and where one process works alone, nobody is told.
 
     Example:
         >>> with working(2):
         ...     map_items(abs, [1, -2], sizes=[1, 1])
         [1, 2]
     """
-    if _CURRENT.get() is not None:
+    if _CURRENT.get() is not None or number is None:
         yield
         return
-    team = _Elsewhere(number) if isinstance(number, Executor) else _Team(number or 1)
+    team = _Elsewhere(number) if isinstance(number, Executor) else _Team(number, is_asked)
     token = _CURRENT.set(team)
     try:
         yield
@@ -388,8 +394,8 @@ class _Other:
 class _Team:
     """This process and others, which are started when they are needed first."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, number: int, is_asked: bool) -> None:
+        self.number, self.is_asked = number, is_asked
         self._others: list[_Other] = []
 
     def map(
@@ -401,10 +407,10 @@ class _Team:
         update: Callable[[int], object],
     ) -> list[Result]:
         """Return what `map_items` returns, with so many other processes."""
-        job = _Job(function, items, batches)
+        job = _Job(function, items, batches, self.is_asked)
         try:
             if reason := job.unfit or self._start(others):
-                _say_alone(reason)
+                self._say_alone(reason)
                 others = 0
             threads = [
                 threading.Thread(target=job.work_in, args=(other,), daemon=True)
@@ -417,7 +423,7 @@ class _Team:
             self.end()
             raise
         if job.unfit:
-            _say_alone(job.unfit)
+            self._say_alone(job.unfit)
             self.end()
         return results
 
@@ -427,10 +433,16 @@ class _Team:
             other.end()
         self._others.clear()
 
+    def _say_alone(self, reason: str) -> None:
+        if self.is_asked:
+            _say_alone(reason)
+
     def _start(self, others: int) -> str:
         """Start processes until there are so many, and return why there cannot be, or ""."""
         if getattr(sys, "frozen", False) or not _interpreter():
-            return "this program is no Python that can be started again"
+            return NO_PYTHON
+        if not self.is_asked and not Path(_interpreter()).name.lower().startswith(NAMES):
+            return NO_PYTHON
         try:
             while len(self._others) < others:
                 self._others.append(_Other())
@@ -460,9 +472,13 @@ class _Job:
     """
 
     def __init__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], batches: Sequence[slice]
+        self,
+        function: Callable[[Any], Any],
+        items: Sequence[Any],
+        batches: Sequence[slice],
+        is_asked: bool,
     ) -> None:
-        self.unfit = ""
+        self.unfit, self._is_asked = "", is_asked
         self._function, self._items, self._batches = function, items, batches
         self._lock = threading.Lock()
         self._waiting = list(range(len(batches)))[::-1]
@@ -539,6 +555,9 @@ class _Job:
     def _fail(self, batch: int, other: _Other) -> None:
         code = other.exit_code()
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        if not self._is_asked:  # what it had is done here
+            self.unfit = f"a process was ended {how}"
+            return
         self._errors[batch] = EndedProcessError(
             f"a process that did a part of the work was ended {how}, as happens where memory runs "
             "out: give less at once, or fewer processes (processes=1 has none beside this one)"

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.cosines import cosines
+from clew.algorithms.cosines import Compared, as_cosines, cosines
 from clew.algorithms.ranking import top_k
 from clew.graph import (
     AnyVectors,
@@ -172,7 +172,11 @@ class QuestionRelevance:
 
     @classmethod
     def of_question(
-        cls, graph: Graph, question: str, vector: Vectors | None
+        cls,
+        graph: Graph,
+        question: str,
+        vector: Vectors | None,
+        compared: Compared | None = None,
     ) -> QuestionRelevance | None:
         """Return the relevance to a question; None where the graph has no passages.
 
@@ -180,6 +184,7 @@ class QuestionRelevance:
             graph: what is asked.
             question: the text of the question.
             vector: its vector, float32 [d]; None for none.
+            compared: its products with all passages, where somebody else needs them, too.
         """
         index: InvertedIndex = graph.part(InvertedIndexPart())
         if not len(index.rows):
@@ -193,11 +198,16 @@ class QuestionRelevance:
         def cosines_of(places: NDArray[np.integer]) -> Floats:
             if vector is None or not vector.any():
                 return np.zeros(len(places))
+            if compared is not None:
+                return as_cosines(compared.products[places])
             return cosines(take_vectors(graph.vectors, index.rows[places]), vector)
 
         sample = np.zeros(1)
-        if vector is not None and vector.any():
-            sample = cosines(graph.part(PassageSamplePart()), vector)
+        given = graph.part(WholeSamplePart())
+        if compared is not None and given is None:
+            sample = as_cosines(compared.products[_sample_places(len(index.rows))])
+        elif vector is not None and vector.any():
+            sample = cosines(graph.part(PassageSamplePart()) if given is None else given, vector)
         spread = float(sample.std())
         return cls(
             graph,
@@ -248,11 +258,26 @@ class QuestionRelevance:
 
 
 @dataclass(frozen=True)
+class WholeSamplePart:
+    """The part that a graph is given where it is a part of another; None where it is whole.
+
+    It is what `PassageSamplePart` is of the whole.
+    """
+
+    def compute(self, graph: Graph) -> AnyVectors | None:
+        return None
+
+
+@dataclass(frozen=True)
 class PassageSamplePart:
     """The part that copies the vectors of some passages, whose cosines say what is usual."""
 
     def compute(self, graph: Graph) -> AnyVectors:
         rows = graph.part(InvertedIndexPart()).rows
-        places = np.linspace(0, len(rows) - 1, min(len(rows), MAX_SAMPLE)).round()
-        sample = take_vectors(graph.vectors, rows[places.astype(np.int64)])
+        sample = take_vectors(graph.vectors, rows[_sample_places(len(rows))])
         return sample.compact() if isinstance(sample, VectorColumn) else sample
+
+
+def _sample_places(n: int) -> NDArray[np.int64]:
+    """Return some of n places, evenly spaced."""
+    return np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from clew.graph import Graph, heading_of
+from clew.graph import Graph, known_heading_of
 from clew.items import Item
 from clew.types import Reading
 
@@ -167,7 +167,7 @@ class Render:
 
     def heading_line(self, graph: Graph, node: int) -> str:
         """Return the line above a run of nodes with this heading; empty for none."""
-        heading = heading_of(graph, node) if self.headings else ""
+        heading = known_heading_of(graph, node) if self.headings else ""
         return f"# {heading}" if heading else ""
 
     def node_entry(self, graph: Graph, node: int, number: int) -> str:
@@ -266,7 +266,8 @@ def _under_headings(entries: Iterable[tuple[str, str]]) -> list[str]:
 def _short_name(graph: Graph, row: int) -> str:
     """Return a node's heading, or else the beginning of its text, in quotes."""
     is_content = bool(graph.content[row])
-    name = " ".join(((heading_of(graph, row) if is_content else "") or graph.texts[row]).split())
+    heading = known_heading_of(graph, row) if is_content else ""
+    name = " ".join((heading or graph.texts[row]).split())
     if len(name) > MAX_NAME:
         name = f"{name[: MAX_NAME - 3].rstrip()}..."
     return f'"{name}"'

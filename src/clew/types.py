@@ -36,10 +36,11 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clew.algorithms.cosines import Compared
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze
+from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze, seal
 
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
 
@@ -71,6 +72,7 @@ class Query:
             similarity uses these scores in place of its own search.
         vector_weight: how much similarity by vectors counts beside words, as a share of what a
             method gives it; below 1 where the embedder hardly knows the question's language.
+        compared: the products of `vector` with all passages, where they are known already.
         relevance: how relevant each passage is; None where that is not known.
         min_relevance: passages that are less relevant are not read; None for all.
         style: how the page is printed, for selectors that count what an entry costs there; None
@@ -93,6 +95,7 @@ class Query:
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
     vector_weight: float = 1.0
+    compared: Compared | None = None
     relevance: Relevance | None = None
     min_relevance: float | None = None
     style: PageStyle | None = None
@@ -226,6 +229,8 @@ class Reading:
     def of(cls, nodes: ArrayLike = (), facts: ArrayLike = ()) -> Reading:
         """Return the reading of these facts, followed by these nodes."""
         nodes, facts = np.asarray(nodes, np.int32), np.asarray(facts, np.int32)
+        if not len(facts):
+            return cls(freeze(nodes, np.int32), seal(np.full(len(nodes), -1, np.int32)))
         return cls(
             freeze(np.concatenate([np.full(len(facts), -1, np.int32), nodes]), np.int32),
             freeze(np.concatenate([facts, np.full(len(nodes), -1, np.int32)]), np.int32),

@@ -5,12 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.algorithms.kernels import bags as kernels
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
-from clew.embedding import bags
-from clew.embedding.bags import MadeBags, Source, as_bags, fit_bags
+from clew.embedding import bags, interleaved_bags
+from clew.embedding.bags import Bags, MadeBags, Source, as_bags, fit_bags
+from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.static import StaticEmbedding
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
+KERNELS = ("largest_counts", "count_pairs", "interleave", "interleaved_sums")
 WORDS = [
     "Corfu",
     "ferry",
@@ -67,6 +70,57 @@ def test_bags_are_the_vectors_of_their_texts(static, texts, data):
     question = static.embed_question("When does the ferry leave?")
     assert np.abs(products(column, question) - vectors @ question).max(initial=0) < 1e-6
     assert len(set(row_addresses(column).tolist())) == len(vectors)
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 255)), max_size=9), max_size=30),
+    st.integers(0, 10**6),
+    st.sampled_from([np.uint16, np.int32]),
+)
+@settings(deadline=None)
+def test_bags_side_by_side_have_the_sums_of_two_chains_to_the_bit(rows, seed, kind):
+    columns = np.array([column for row in rows for column, _ in row], kind)
+    counts = np.array([count for row in rows for _, count in row], np.uint8)
+    whole = Bags.of(np.array([len(row) for row in rows], np.int64), columns, counts)
+    some = whole.take(np.flatnonzero(np.random.default_rng(seed).random(len(rows)) < 0.8))
+    rng = np.random.default_rng(seed)
+    weights, numbers = rng.standard_normal(256), rng.standard_normal(31)
+    expected = []
+    for start, end in zip(some.starts.tolist(), some.ends.tolist(), strict=True):
+        chains = [0.0, 0.0]  # every second entry goes to the second
+        for place, i in enumerate(range(start, end)):
+            chains[place % 2] += weights[counts[i]] * numbers[columns[i]]
+        expected.append(chains[0] + chains[1])
+    entries = (some.starts, some.ends, columns, counts)
+    first = np.cumsum(np.full(32, 256)) - 256
+    for function in ("plain", "function"):
+        chosen = {name: getattr(kernels, name) for name in KERNELS}
+        with pytest.MonkeyPatch.context() as patch:
+            for name, kernel in chosen.items():
+                patch.setattr(interleaved_bags, name, getattr(kernel, function))
+            laid = InterleavedBags.of(*entries)
+            found = laid.sums(weights, numbers)
+        assert found.tobytes() == np.array(expected).tobytes()
+        assert laid.pairs.dtype == np.uint16
+        times = chosen["count_pairs"].function(*entries, first, 32 * 256)
+        assert np.count_nonzero(times) == len(laid.columns)
+        assert (np.diff(times[first[laid.columns] + laid.counts - 1]) <= 0).all()
+
+
+def test_products_are_the_same_to_the_bit_however_often_they_are_asked_for(static, monkeypatch):
+    texts = [" ".join(WORDS[i % 7 : i % 7 + i % 11]) or "sea" for i in range(60)]
+    vectors = static(texts)
+    (segment,) = as_bags(static, [Source(vectors, np.arange(len(texts)), texts)])
+    question = static.embed_question("When does the ferry leave?")
+    before = segment.products(question)
+    monkeypatch.setattr(bags, "MIN_INTERLEAVED", 1)
+    monkeypatch.setattr(bags, "MIN_ASKED", 2)
+    for times in range(1, 6):
+        assert segment.take(np.arange(60)).products(question).tobytes() == before.tobytes()
+        assert segment.take(np.arange(5, 40)).products(question).tobytes() == before[5:40].tobytes()
+        asked = segment.table._asked.values()
+        assert {one.interleaved is not None for one in asked} == {times > 2}
+        assert len(asked) == 4  # pieces and terms of both, which are where they were
 
 
 def test_bags_of_one_table_are_joined_with_new_ones(static):

@@ -10,9 +10,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import clew.embedding.word_vectors
 from clew import Document, Index
+from clew.embedding import word_vectors
 from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.latent_semantic import signatures
 from clew.embedding.static import StaticEmbedding
@@ -139,3 +142,18 @@ def test_a_vector_is_the_same_to_the_last_bit_in_any_company():
     np.testing.assert_array_equal(alone, fitted)
     np.testing.assert_array_equal(static([*others, *reversed(PASSAGES)])[5:], fitted[::-1])
     np.testing.assert_array_equal(embed_texts(Embedder.of(static), PASSAGES, batch_size=2), fitted)
+
+
+@given(st.lists(st.text("aéZ9ß京한и‘\u0301👍ﬁ▁<>s/", min_size=1, max_size=6), max_size=30))
+@settings(deadline=None)
+def test_pieces_of_words_that_are_read_together_are_those_of_each(words):
+    words = ["<s>", *words, "ferry", *words[:3]]
+    tokenizer = word_vectors._tokenizer()
+    each = [tuple(tokenizer.encode(word, add_special_tokens=False).ids) for word in words]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(word_vectors, "TOGETHER", 7)
+        patch.setattr(word_vectors, "MAX_KEPT", 20)
+        numbers = PieceNumbers()
+        assert numbers.of_all(words) == each
+        assert len(numbers) <= 20
+        assert numbers.of_all(words[::-1]) == each[::-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from clew.algorithms.cosines import Compared, compare
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Graph
 from clew.seed import Dense, LinkedFacts
@@ -93,3 +94,20 @@ def test_recipes_share_one_copy_of_the_vectors():
     own = 4 * width * n // 2
     assert own <= used < 1.8 * own
     np.testing.assert_array_equal(graph.vectors_of("passage"), graph.vectors[::2])
+
+
+def test_products_that_are_known_are_taken_where_they_are_of_this_question_and_these_passages():
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((9, 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = Graph.of([f"text {i}" for i in range(9)], vectors=vectors.astype(np.float32))
+    question = graph.vectors[3].copy()
+    every, find = graph.vectors_of("passage"), Dense().on(graph)
+    own = find(Query("?", question)).scores
+    known = compare(every, question)
+    assert find(Query("?", question, compared=known)).scores.tobytes() == own.tobytes()
+    others = np.linspace(0.5, 0.9, 9, dtype=np.float32)
+    taken = find(Query("?", question, compared=known._replace(products=others))).scores
+    assert taken.tolist() == others.tolist()
+    for stale in (Compared(every.copy(), question, others), Compared(every, question + 0, others)):
+        assert find(Query("?", question, compared=stale)).scores.tobytes() == own.tobytes()

@@ -128,3 +128,18 @@ def test_a_large_index_of_the_callers_vectors_is_saved_in_blocks(monkeypatch, tm
         question = "Which ferry sails from Quay 3?"
         one, other = (each.ask(question, recipe=name) for each in (more, again))
         assert one.text == other.text
+
+
+def test_a_block_that_is_read_again_and_again_is_decompressed_once(monkeypatch):
+    monkeypatch.setattr(text_bytes, "BLOCK", 8)
+    monkeypatch.setattr(text_bytes, "MAX_BLOCKS", 3)
+    raw = np.arange(160, dtype=np.uint8)
+    blocks, made = CompressedBytes(*compress_blocks(raw)), []
+    block = blocks._block
+    monkeypatch.setattr(blocks, "_block", lambda number: made.append(number) or block(number))
+    for turn in range(40):
+        for start in (8, 8 * (turn % 20)):
+            assert bytes(blocks.cut(start, start + 5)) == raw[start : start + 5].tobytes()
+            assert len(blocks._made) <= 3
+    assert made.count(1) == 1
+    assert len(made) == 1 + 2 * 19  # the others have gone before they come again

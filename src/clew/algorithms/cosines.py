@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from clew.algorithms.ranking import equalize, exceeds
@@ -35,8 +37,48 @@ def cosines(vectors: AnyVectors, query: Vectors) -> Floats:
         >>> cosines(np.array([[1, 0], [0, 1]], np.float32), np.array([0.6, 0.8])).round(6).tolist()
         [0.6, 0.8]
     """
+    return as_cosines(compare(vectors, query).products)
+
+
+class Compared(NamedTuple):
+    """What rows and a vector have in common, computed once for all who compare them.
+
+    Attributes:
+        vectors: float32 [n, d], unit rows or zeros.
+        query: [d], a unit vector.
+        products: float32 [n], their dot products.
+    """
+
+    vectors: AnyVectors
+    query: Vectors
+    products: Vectors
+
+
+def compare(vectors: AnyVectors, query: Vectors) -> Compared:
+    """Return the dot products of rows with a vector.
+
+    Args:
+        vectors: as in `cosines`.
+        query: as in `cosines`.
+
+    Raises:
+        ValueError: the query vector is not as wide as the rows.
+    """
     check_width(vectors, query)
-    scores: Floats = products(vectors, query.astype(np.float32)).astype(np.float64)
+    return Compared(vectors, query, products(vectors, query.astype(np.float32)))
+
+
+def as_cosines(products: Vectors) -> Floats:
+    """Return what `cosines` returns, of dot products with all rows or with some.
+
+    Args:
+        products: float32 [n].
+
+    Example:
+        >>> as_cosines(np.float32([0.5, 1e-9])).tolist()
+        [0.5, 0.0]
+    """
+    scores: Floats = products.astype(np.float64)
     scores[np.flatnonzero(~exceeds(np.abs(scores), 0.0))] = 0.0  # few: by rows it is faster
     return equalize(scores, 1.0) if scores.max(initial=0) < LOW else scores
 

@@ -153,7 +153,7 @@ class Postings:
 
     def has(self, term: int) -> bool:
         """Return whether a text has a term."""
-        return any(True for _ in self._postings(term))
+        return any(True for _ in self._found(term))
 
     def texts_with(self, term: int) -> Rows:
         """Return the texts that have a term, ascending."""

@@ -68,7 +68,10 @@ def top_k(
     if not n or (k is not None and k <= 0):
         return np.zeros(0, np.int64)
     if k is None or k >= n:
-        return _rank(values, _width(values, largest))[0]
+        width = _width(values, largest)
+        if n <= MAX_SHORT and not np.isnan(values).any():
+            return np.array(_short_groups(values.tolist(), width)[0], np.int64)
+        return _rank(values, width)[0]
     if n < max(2 * BLOCKS * k, MIN_BLOCKED):
         return _top_rows(values, k, _width(values, largest))
     rows, width = _candidates(values, k, largest)
@@ -90,6 +93,8 @@ def dense_ranks(scores: ArrayLike, largest: float | None = None) -> NDArray[np.i
     width = _width(values, largest)
     if len(values) >= MIN_PACKED and values.min() >= 0:
         return _ranks_above_noise(values, width)
+    if len(values) <= MAX_SHORT and not np.isnan(values).any():
+        return np.array(_short_groups(values.tolist(), width)[1], np.int64)
     order, _, leads = _group(values, width)
     ranks = np.empty(len(values), np.int64)
     ranks[order] = np.cumsum(leads) - 1
@@ -345,6 +350,23 @@ def _top_rows(scores: Scores, k: int, width: float) -> NDArray[np.int64]:
         in_group[above] = False  # the same, and less work
     rows = np.array(before, np.int64)
     return np.concatenate([rows, np.flatnonzero(in_group)[: k - len(before)]])
+
+
+def _short_groups(scores: list[float], width: float) -> tuple[list[int], list[int]]:
+    """Return the rows of a few scores, none of them NaN, by the rule, and each row's dense rank."""
+    ranked: list[int] = []
+    ranks, rank = [0] * len(scores), -1
+    group: list[int] = []
+    bar = math.inf
+    for negative, row in sorted(zip([-score for score in scores], range(len(scores)), strict=True)):
+        if -negative < bar or rank < 0:
+            ranked += sorted(group)
+            group, rank, bar = [row], rank + 1, -negative - width
+        else:
+            group.append(row)
+        ranks[row] = rank
+    ranked += sorted(group)
+    return ranked, ranks
 
 
 def _rank_short(

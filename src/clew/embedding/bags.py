@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
+from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
@@ -39,12 +40,19 @@ from clew.graph import (
     seal,
     vectors_of,
 )
+from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
 MAX_MADE = 20_000  # vectors that are kept until near passages are found, which wants all: 60 MB
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
+
+MIN_INTERLEAVED = 1024  # rows from which on another order of their entries is worth making
+MIN_ASKED = 64
+"""Sums of the same rows after which their entries are brought into another order: it takes about as
+long as so many sums."""
+MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 
 MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
 
@@ -104,6 +112,17 @@ class Bags:
         return found
 
 
+class _Asked:
+    """Bags, how often they were added up, and their entries in another order once that is often.
+
+    The bags are kept, so that no others come to be where they are in memory.
+    """
+
+    def __init__(self, bags: Bags) -> None:
+        self.bags, self.times = bags, 0
+        self.interleaved: InterleavedBags | None = None
+
+
 class Factors(NamedTuple):
     """The products of a vector with what all vectors are made of.
 
@@ -160,6 +179,24 @@ class BagTable:
         self._signatures, self._weights = signatures, weights
         self._known_compared: _ComparedPieces | None = None
         self._last: tuple[bytes, _ComparedPieces, Factors] | None = None
+        self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
+
+    def sums(self, bags: Bags, weights_of: Floats, of_columns: Floats) -> Floats:
+        """Return what `bags.sums` does, in less time where it is asked for often.
+
+        The same rows are known by their place in memory, which they keep when an index changes.
+        """
+        if len(bags) < MIN_INTERLEAVED:
+            return bags.sums(weights_of, of_columns)
+        key = bags.starts.__array_interface__["data"][0], len(bags)
+        asked = self._asked.get(key) or self._asked.put(key, _Asked(bags))
+        asked.times += 1
+        if asked.interleaved is None:
+            if asked.times <= MIN_ASKED:
+                return bags.sums(weights_of, of_columns)
+            entries = (bags.columns, bags.counts)
+            asked.interleaved = InterleavedBags.of(bags.starts, bags.ends, *entries)
+        return asked.interleaved.sums(weights_of, of_columns)
 
     @cached_property
     def signatures(self) -> CompressedRows:
@@ -328,12 +365,12 @@ class BagSegment:
 
     def products(self, query: Vectors) -> Vectors:
         factors = self.table.factors(query)
-        of_pieces = self.pieces.sums(OF_PIECES, factors.pieces)
+        of_pieces = self.table.sums(self.pieces, OF_PIECES, factors.pieces)
         if math.isnan(of_pieces.sum()):  # some have pieces that no row had so far
             self.table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(of_pieces))))
             factors = self.table.factors(query)
-            of_pieces = self.pieces.sums(OF_PIECES, factors.pieces)
-        of_terms = self.terms.sums(OF_TERMS, factors.terms)
+            of_pieces = self.table.sums(self.pieces, OF_PIECES, factors.pieces)
+        of_terms = self.table.sums(self.terms, OF_TERMS, factors.terms)
         found: Vectors = add_scaled(of_pieces, of_terms, self.scales, np.float32(factors.mean))
         found[self.other_rows] = products(self.others, query)
         return found

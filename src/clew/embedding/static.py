@@ -244,8 +244,8 @@ class StaticEmbedding:
     def term_weights(self, terms: Sequence[str]) -> Floats:
         """Return the weight of each term, idf^1.5: float64 [terms]."""
         frequencies = np.array([self._count_of.get(term, 1) for term in terms], np.float64)
-        pieces_of = piece_numbers()
-        rarest = np.array([max(pieces_of[term], default=0) for term in terms], np.int64)
+        pieces_of = piece_numbers().of_all(terms)
+        rarest = np.array([max(pieces, default=0) for pieces in pieces_of], np.int64)
         weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 
@@ -339,8 +339,7 @@ class TextCounts:
         texts = [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in texts]
         word_numbers, starts = number_of_word.of_lists(map(cased_words, texts))
         words = list(number_of_word)
-        pieces_of = piece_numbers()
-        piece_values, piece_starts = _joined([pieces_of[word] for word in words])
+        piece_values, piece_starts = _joined(piece_numbers().of_all(words))
         pieces, by_piece = np.unique(piece_values, return_inverse=True)
         of_words = _counted(word_numbers, starts, len(words))
         of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))

@@ -156,8 +156,7 @@ class WordTable:
         numbers, missing = _numbers(number_of, words)
         new = list(dict.fromkeys(words[i] for i in missing))
         if new:
-            pieces_of = piece_numbers()
-            lists = [pieces_of[word] for word in new]
+            lists = piece_numbers().of_all(new)
             rows = np.repeat(np.arange(len(new)), [len(pieces) for pieces in lists])
             pieces = np.fromiter(chain.from_iterable(lists), np.int64, len(rows))
             of_new = CompressedRows.counted(rows, pieces, (len(new), PIECES))

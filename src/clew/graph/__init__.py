@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         titles_of,
         titles_of_all,
     )
+    from clew.graph.known_headings import KnownHeadingsPart, known_heading_of
     from clew.graph.mentioned import MentionedEntitiesPart
     from clew.graph.sources import Sources, SourcesPart
     from clew.graph.vector_column import (
@@ -86,6 +87,7 @@ else:
                 "canonical_text heading_of text_with_heading texts_at texts_with_headings "
                 "titles_of titles_of_all"
             ),
+            "known_headings": "KnownHeadingsPart known_heading_of",
             "mentioned": "MentionedEntitiesPart",
             "sources": "Sources SourcesPart",
             "vector_column": (
@@ -111,6 +113,7 @@ __all__ = [
     "GraphColumns",
     "GrowingPart",
     "Kinds",
+    "KnownHeadingsPart",
     "Labels",
     "Links",
     "Mask",
@@ -136,6 +139,7 @@ __all__ = [
     "heading_of",
     "in_blocks",
     "kinds_without",
+    "known_heading_of",
     "offsets_of",
     "overlay_generated",
     "products",

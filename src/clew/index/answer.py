@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from numpy.typing import ArrayLike
 
 from clew import recipes
+from clew.algorithms.cosines import Compared, compare
 from clew.budget import BudgetError
 from clew.context import Context
 from clew.deadline import (
@@ -25,14 +26,16 @@ from clew.deadline import (
 from clew.embedding.embedder import embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.embedding.static import StaticEmbedding
-from clew.graph import Vectors, canonical_text
+from clew.explain import with_titles
+from clew.graph import Graph, Vectors, canonical_text
 from clew.index.contents import IndexContents
-from clew.index.locating import with_locations, with_titles
+from clew.index.locating import with_locations
 from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
 from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
+from clew.seed.dense import Dense
 from clew.seed.languages import LanguagesPart
 from clew.telemetry import observed
 from clew.text.stems import identify_language
@@ -158,9 +161,7 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
     if current().end != math.inf:  # what answers in haste is ready before it is needed
         in_haste = BoundMethodPart(recipes.get(IN_HASTE))
         finish_in_time(lambda: index.graph.part(in_haste), "preparation")
-    found = finish_in_time(
-        lambda: QuestionRelevance.of_question(index.graph, query.text, query.vector), "preparation"
-    )
+    found, compared = finish_in_time(lambda: _relevance(index.graph, query, method), "preparation")
     if found is not None and found.best < MIN_RELEVANCE and _is_foreign(index, query.text):
         found = None
     least = _least_relevance(index, query, found)
@@ -170,11 +171,33 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
         context = _empty(query.text, budget, method, "relevance", why)
         return replace(context, relevance=found.best)
     weight = finish_in_time(lambda: _vector_weight(index, query.text), "preparation")
-    query = replace(query, relevance=found, vector_weight=weight)
+    query = replace(query, relevance=found, vector_weight=weight, compared=compared)
     part = BoundMethodPart(method)
     bound = finish_in_time(lambda: index.graph.part(part), "preparation")
     context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
     return context if found is None else replace(context, relevance=found.best)
+
+
+def _relevance(
+    graph: Graph, query: Query, method: Method
+) -> tuple[QuestionRelevance | None, Compared | None]:
+    """Return how relevant passages are, and what was compared for it that the method needs, too."""
+    compared, vector = None, query.vector
+    all_wanted = query.nearest is None and query.candidate_scores is None
+    if vector is not None and vector.any() and all_wanted and _compares_passages(method):
+        compared = compare(graph.vectors_of("passage"), vector)
+    return QuestionRelevance.of_question(graph, query.text, vector, compared), compared
+
+
+def _compares_passages(method: object) -> bool:
+    """Return whether a stage of a method compares all passages with the question's vector."""
+    if isinstance(method, Dense):
+        return method.kinds == ("passage",) and method.index is None
+    if isinstance(method, tuple):
+        return any(map(_compares_passages, method))
+    if not is_dataclass(method):
+        return False
+    return any(_compares_passages(getattr(method, field.name)) for field in fields(method))
 
 
 def _least_relevance(index: IndexContents, query: Query, found: QuestionRelevance | None) -> float:

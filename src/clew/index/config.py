@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -21,7 +22,7 @@ from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.processes import working
+from clew.processes import usable_cores, working
 from clew.read import FILES, Extractor, FileReading, Split, Symbols, Triple
 from clew.read.json_values import check_savable
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
@@ -47,6 +48,8 @@ SYMBOLS = Symbols()
 """What reads facts unless somebody says otherwise: what source code defines, calls and imports.
 
 Where no document is source code there is nothing that it reads."""
+
+MAX_READING = 2  # processes that read files where nobody has said how many
 
 ExtractorLike = Extractor | Callable[[str], Iterable[Triple]]
 """What reads facts: an object with `triples(passages)`, or a function text -> triples."""
@@ -175,7 +178,7 @@ class IndexConfig:
             ['The sea.']
         """
         choice = FileChoice(self.include, self.exclude)
-        with working(self.processes):
+        with self._reading():
             loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
         return self._checked(loaded)
 
@@ -201,11 +204,21 @@ class IndexConfig:
         limits = self.max_document, self.max_line
         cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
         choice = FileChoice(self.include, self.exclude)
-        with working(self.processes):
+        with self._reading():
             loaded, done = load_and_cut(
                 sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress
             )
         return LoadedAndCut(self._checked(loaded), done)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """Return the block within which files are read."""
+        if self.processes is not None:
+            return working(self.processes)
+        is_own = self.count is estimate_tokens and (
+            self.splitter is None or type(self.splitter).__module__.startswith("clew.")
+        )
+        number = min(MAX_READING, usable_cores()) if is_own else None
+        return working(number, is_asked=False)
 
     def _checked(self, loaded: read.LoadedDocuments) -> read.LoadedDocuments:
         from clew.read.limits import enforce_limits  # it loads what reads files

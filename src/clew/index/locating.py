@@ -7,11 +7,9 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from clew.document import Document
-from clew.graph import Graph, heading_of
-from clew.items import Dropped, Item
+from clew.items import Item
 from clew.source_map import lines_in_text
 
-MAX_TITLE = 90  # characters of what was left out
 IN_FRAGMENT = "!$&'()*+,;=:@/?-._~"  # what an address may have behind "#" beside letters and digits
 
 
@@ -41,30 +39,6 @@ def with_locations(items: Iterable[Item], documents: Mapping[str, Document]) -> 
         for span, lines in zip(spans, lines_in_text(documents[id].text, spans), strict=True)
     }
     return tuple(_with_location(item, _document_of(item, documents), lines_of) for item in items)
-
-
-def with_titles(dropped: Iterable[Dropped], graph: Graph) -> tuple[Dropped, ...]:
-    """Return what was left out with its headings and first words.
-
-    Args:
-        dropped: What a context leaves out. What is no node of the graph stays as it is.
-        graph: The graph.
-
-    Example:
-        >>> graph = Graph.of(["They are of ash."], ids=["oars"], metadata=({"title": "Oars"},))
-        >>> with_titles([Dropped("oars", "too long")], graph)[0].title
-        'Oars: They are of ash.'
-    """
-    rows = ((one, graph.find_row(one.id)) for one in dropped)
-    return tuple(
-        one if row is None else replace(one, title=_title_of(graph, row)) for one, row in rows
-    )
-
-
-def _title_of(graph: Graph, row: int) -> str:
-    heading, text = heading_of(graph, row), " ".join(graph.texts[row][: 4 * MAX_TITLE].split())
-    title = f"{heading}: {text}" if heading and not text.startswith(heading) else text
-    return title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1].rstrip()}…"
 
 
 def location(

@@ -21,7 +21,7 @@ from clew.algorithms.pagerank.full import WholeStrengths, WholeStrengthsPart
 from clew.algorithms.postings import Postings
 from clew.embedding.embedder import Embedder
 from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of, seal
-from clew.relevance import MAX_SAMPLE, PassageSamplePart
+from clew.relevance import MAX_SAMPLE, WholeSamplePart
 from clew.remote.numbers import is_among
 from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import PulledNodes
@@ -178,7 +178,7 @@ class CorpusFigures:
         for part in SEARCHED[: 1 if self.has_reports else 2]:
             graph.set_part(part, own)
         graph.set_part(LanguagesPart(), Languages(self.languages, pulled.languages))
-        graph.set_part(PassageSamplePart(), self.sample)
+        graph.set_part(WholeSamplePart(), self.sample)
         graph.set_part(MentionCountsPart(), pulled.mentions)
         graph.set_part(SectionSizesPart(), pulled.contents)
         around = None

@@ -34,6 +34,7 @@ FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in refere
 BLOCK = 256  # texts whose terms are looked for together
 MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
+MAX_KEPT_QUESTIONS = 16  # whose weights of stems are kept
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
 STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
 """How often a text has its stems, in a language: what is among the candidates of one question is
@@ -96,12 +97,21 @@ class InvertedIndex:
     languages: tuple[str, ...]
     postings: Postings
 
-    def weights_in(self, text: str) -> dict[int, float]:
+    def weights_in(self, text: str) -> Mapping[int, float]:
         """Return the number of each stem of a question that some node has, and how much it counts.
 
         It counts as often as it occurs, but a function word of English `FUNCTION_WEIGHT` times.
         The stems are those of the question's own language, or else of another one of the corpus.
+        Several stages of a method ask for those of one question.
         """
+        known = self._known_weights.get(text)
+        return self._known_weights.put(text, self._weights_in(text)) if known is None else known
+
+    @cached_property
+    def _known_weights(self) -> Kept[str, Mapping[int, float]]:
+        return Kept(MAX_KEPT_QUESTIONS)
+
+    def _weights_in(self, text: str) -> Mapping[int, float]:
         every, own = terms(text), identify_language(text, self.languages)
         function_words = QUESTION_WORDS if own == "en" else frozenset[str]()
         weights = dict[int, float]()

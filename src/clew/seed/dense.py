@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.algorithms.cosines import check_width, cosines
+from clew.algorithms.cosines import Compared, as_cosines, check_width, cosines
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.graph import Graph
+from clew.graph import AnyVectors, Floats, Graph, Vectors
 from clew.types import Query, Seeds
 
 
@@ -64,7 +64,7 @@ class Dense:
                 return Seeds(scores, notes={"fallback": note})
             options = self._options(query, len(rows))
             if options is None:
-                scores[rows] = np.maximum(cosines(vectors, query.vector), 0)
+                scores[rows] = np.maximum(self._cosines(vectors, query.vector, query.compared), 0)
             else:
                 check_width(vectors, query.vector)
                 near = graph.part(options).search(query.vector, self.nearest)[0]
@@ -72,6 +72,12 @@ class Dense:
             return Seeds(scores, notes=self._notes(options, len(rows)))
 
         return find_seeds
+
+    def _cosines(self, vectors: AnyVectors, vector: Vectors, known: Compared | None) -> Floats:
+        """Return the cosines of all nodes, of their products where these are known."""
+        if known is not None and known.vectors is vectors and known.query is vector:
+            return as_cosines(known.products)
+        return cosines(vectors, vector)
 
     def _options(self, query: Query, count: int) -> HNSW | None:
         """Return the approximate index to search, or None for an exact search."""

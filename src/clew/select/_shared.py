@@ -94,20 +94,25 @@ def take_while_fitting(
         The rows taken, and those passed over. Of those behind the last one taken only the first
         is named: no other was kept out by the room alone.
     """
-    taken, passed, before_last = list[int](), Dropped(), 0
-    ranked = iter(rows)
+    taken, passed, before_last = list[int](), list[tuple[int, int, int]](), 0
+    ranked, tokens_of = iter(rows), graph.tokens.item
     while len(taken) < places and len(passed) < max_passed:
         row = next(ranked, None)
         if row is None:
             break
-        tokens = int(graph.tokens[row])
+        tokens = tokens_of(row)
         if tokens > room:
-            passed.append((row, f"its {tokens} tokens do not fit in the {room} left"))
+            passed.append((row, tokens, room))
             continue
         taken.append(row)
         room -= tokens
         before_last = len(passed)
-    return taken, passed[: before_last + 1]
+    named = passed[: before_last + 1]
+    return taken, [(row, _does_not_fit(tokens, left)) for row, tokens, left in named]
+
+
+def _does_not_fit(tokens: int, room: int) -> str:
+    return f"its {tokens} tokens do not fit in the {room} left"
 
 
 def narrow_to(graph: Graph, candidates: Subgraph, chosen: ArrayLike, dropped: Dropped) -> Subgraph:

@@ -6,6 +6,7 @@ is a quarter of the texts, and what is in memory are the blocks of recent use.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from clew.store.compression import compress, decompress, size_of
 BLOCK = 1 << 15
 """Bytes of a block. With half as many the texts take 5 % more, and 3 % less with twice as many."""
 
-MAX_BLOCKS = 512  # of recent use, 16 MB
+MAX_BLOCKS = 1024  # of recent use, 32 MB
 MAX_KEPT = 4  # blocks that are read together and kept; more belong to a run of texts
 
 
@@ -115,11 +116,13 @@ class CompressedBytes:
         return CompressedBytes, (np.array(self._raw), self._starts)
 
     def _kept(self, number: int) -> bytes:
-        block = self._made.get(number)
+        block = self._made.pop(number, None)  # it comes back behind those of less recent use
         if block is None:
-            if len(self._made) >= MAX_BLOCKS:
-                self._made.clear()
-            block = self._made[number] = self._block(number)
+            block = self._block(number)
+        self._made[number] = block
+        while len(self._made) > MAX_BLOCKS:
+            with suppress(RuntimeError, StopIteration):  # another thread was faster
+                self._made.pop(next(iter(self._made)), None)
         return block
 
     def _block(self, number: int) -> bytes:
