@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from clew import Index
+from clew.graph import heading_of
 from clew.link import Next
 from clew.read import Splitter, load_documents, read_nodes
-from clew.render import heading_of
 
 TEXT = "\n\n".join(
     f"Paragraph {i} tells of the moon. Crater {i} is {i * 7} miles wide. It ends here."

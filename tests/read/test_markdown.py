@@ -7,10 +7,10 @@ import random
 import pytest
 
 from clew.document import Document
+from clew.graph import heading_of
 from clew.link import Hyperlink
 from clew.read import Splitter, read_nodes
 from clew.read.formats.markdown import find_links, find_title, outline
-from clew.render import heading_of
 
 BOOK = """\
 ---

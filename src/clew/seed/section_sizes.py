@@ -28,7 +28,7 @@ SUMMARY_WITHIN = 3  # passages at the begin of a document
 SUMMARY_HEADINGS = frozenset({"abstract", "name", "summary"})
 # A heading in a passage of several short sections: "NAME" in capitals, as manual pages write it.
 _SUMMARY_LINE = re.compile(
-    r"^\W*(?:NAME|A(?:bstract|BSTRACT)|S(?:ummary|UMMARY))[ \t]*$", re.MULTILINE
+    r"^[^\w\n]*+(?:NAME|A(?:bstract|BSTRACT)|S(?:ummary|UMMARY))[ \t]*$", re.MULTILINE
 )
 _BEGIN = 600  # signs of a passage in which such a heading stands
 
