@@ -329,7 +329,7 @@ def with_first_step(context: Context, stage: str, notes: Mapping[str, object]) -
     """Return the context with a step before the others of its trace, unless that is empty."""
     if not context.trace:
         return context
-    return replace(context, trace=(Step(stage, 0.0, notes), *context.trace))
+    return context.changed(trace=(Step(stage, 0.0, notes), *context.trace))
 
 
 def path_of(item: Item) -> str:

@@ -20,12 +20,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.deadline import current
+from clew.explain import title_of
 from clew.graph import Floats, Graph, Mask, freeze, products, seal
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap, overlaps
@@ -41,6 +43,20 @@ UNKNOWN = -1  # tokens of an entry that was not counted yet
 Measured = tuple[str, int, int]  # the line above an entry, and the tokens of the line and the entry
 Select = Callable[[int], Subgraph]  # room in tokens -> subgraph
 Arrange = Callable[[Subgraph], Reading]
+
+
+class LeftOut(NamedTuple):
+    """What was wanted and is not read.
+
+    Attributes:
+        node: the row of the node; -1 for a fact.
+        fact: the row of the fact; -1 for a node.
+        reason: why it is not read, in words.
+    """
+
+    node: int
+    fact: int
+    reason: str
 
 
 class BudgetError(ValueError):
@@ -87,7 +103,6 @@ class PageRequest:
         printed: nodes that were printed before. Many pages of almost the same nodes are tried.
         estimates: tokens of pieces that were counted before, where they are estimated.
         measured: nodes whose entries were counted before, likewise.
-        rows: the rows of nodes that were left out, by their ids.
     """
 
     graph: Graph
@@ -100,7 +115,6 @@ class PageRequest:
     printed: Printed = field(default_factory=dict, repr=False)
     estimates: dict[str, int] = field(default_factory=dict, repr=False)
     measured: dict[int, Measured] = field(default_factory=dict, repr=False)
-    rows: dict[str, int] = field(default_factory=dict, repr=False)
 
     def of_subgraph(self, subgraph: Subgraph) -> PageRequest:
         """Return it with the prizes and the missing links that only the selectors know."""
@@ -137,22 +151,9 @@ class PageRequest:
         """Return the level of every entry by its prize, 0 for the highest."""
         return dense_ranks(self.scores(reading), self.max_prize)
 
-    def entry_id(self, reading: Reading, entry: int) -> str:
-        """Return the id of an entry."""
-        node, fact = int(reading.nodes[entry]), int(reading.facts[entry])
+    def id_of(self, node: int, fact: int) -> str:
+        """Return the id of a node, or of a fact where the node is -1."""
         return self.graph.ids[node] if node >= 0 else f"fact:{self.graph.facts.texts[fact]}"
-
-    def left_out(self, row: int, reason: str) -> Dropped:
-        """Return the record of a node that is left out, whose row is then known."""
-        id = self.graph.ids[row]
-        self.rows[id] = row
-        return Dropped(id, reason)
-
-    def left_out_entry(self, reading: Reading, entry: int, reason: str) -> Dropped:
-        """Return what `left_out` does, of an entry."""
-        if (node := int(reading.nodes[entry])) >= 0:
-            return self.left_out(node, reason)
-        return Dropped(self.entry_id(reading, entry), reason)
 
     def pieces(self, reading: Reading) -> list[str]:
         """Return what is printed of a reading, entry by entry."""
@@ -160,10 +161,19 @@ class PageRequest:
 
     def tokens(self, reading: Reading) -> int:
         """Return what the printed page costs, by the caller's own counter."""
-        if self.graph.count is estimate_tokens:  # no piece of it spans a line end
+        if self._is_estimated:
             return self._estimated_tokens(reading)
         parts = self._parts(reading)
         return self.graph.count("\n".join(parts)) if parts else 0
+
+    @property
+    def _is_estimated(self) -> bool:
+        """Whether tokens are estimated; no piece that is estimated spans a line end."""
+        return self.graph.count is estimate_tokens
+
+    def min_tokens(self, node: int) -> int:
+        """Return what a node adds to any page at least; 0 where that is not known beforehand."""
+        return self.graph.tokens.item(node) if self._is_estimated else 0
 
     def _estimated_tokens(self, reading: Reading) -> int:
         """Return what `tokens` returns, without putting the page together."""
@@ -174,7 +184,7 @@ class PageRequest:
 
     def sizes(self, reading: Reading) -> list[int]:
         """Return what each of the pieces costs by itself, by the caller's own counter."""
-        if self.graph.count is estimate_tokens:
+        if self._is_estimated:
             return self._estimated_sizes(reading)
         return [self.graph.count(piece) for piece in self.pieces(reading)]
 
@@ -239,7 +249,7 @@ class FittedPage:
         request: the question, with the prizes that the selectors added.
         subgraph: what was selected.
         reading: what is read of it, in order.
-        dropped: what was left out, with the reasons.
+        left_out: what was left out, with the reasons.
         fill_rows: rows that only fill a list to the wanted number.
         bound: the selectors' bound at the full budget.
         is_substitute: nothing that was chosen fits, and what is read are the next passages.
@@ -248,7 +258,7 @@ class FittedPage:
     request: PageRequest
     subgraph: Subgraph
     reading: Reading
-    dropped: tuple[Dropped, ...]
+    left_out: tuple[LeftOut, ...]
     fill_rows: frozenset[int]
     bound: float | None = None
     is_substitute: bool = False
@@ -257,6 +267,22 @@ class FittedPage:
     def tokens(self) -> int:
         """What the page costs."""
         return self.request.tokens(self.reading)
+
+    def dropped(self) -> tuple[Dropped, ...]:
+        """Return what was left out, and the copies of what is read, each with its title."""
+        request, graph = self.request, self.request.graph
+        named = {one.node for one in self.left_out}
+        duplicates = graph.part(DuplicatesPart())
+        copies = (
+            LeftOut(copy, -1, f"the same text as {graph.ids[row]!r}")
+            for row in self.reading.nodes[self.reading.nodes >= 0].tolist()
+            for copy in duplicates.copies_of(row)
+            if copy not in named
+        )
+        return tuple(
+            Dropped(request.id_of(node, fact), reason, title_of(graph, node) if node >= 0 else "")
+            for node, fact, reason in (*self.left_out, *copies)
+        )
 
 
 def fit_to_budget(
@@ -287,15 +313,13 @@ def fit_to_budget(
         page = _drop_until_fitting(replace(selected, request=bare), budget)
     if first.tokens > budget and page.tokens < budget:
         page = _refill(page, wanted, arrange, budget)
-    if page.dropped and not len(page.reading):
+    if page.left_out and not len(page.reading):
         page = _substitute(page, arrange, budget)
-    rows = page.reading.nodes[page.reading.nodes >= 0].tolist()
-    read = {request.graph.ids[row] for row in rows}  # some came back when others went
-    left_out = (one for one in page.dropped if one.id not in read)
-    dropped = (*left_out, *_copies_of_read(page))
-    page = replace(page, dropped=dropped, bound=first.subgraph.bound)
-    if page.dropped and not len(page.reading):
-        raise BudgetError(_nothing_fits(request.graph, budget, page.dropped[0]))
+    read = set(page.reading.nodes.tolist()) - {-1}  # some came back when others went
+    left_out = tuple(one for one in page.left_out if one.node not in read)
+    page = replace(page, left_out=left_out, bound=first.subgraph.bound)
+    if page.left_out and not len(page.reading):
+        raise BudgetError(_nothing_fits(request, budget, page.left_out[0]))
     _warn_if_best_too_large(page, budget)
     return page
 
@@ -337,24 +361,18 @@ def _value(page: FittedPage) -> float:
 
 def _refill(page: FittedPage, wanted: set[int], arrange: Arrange, budget: int) -> FittedPage:
     """Put back what was wanted and fits after all, the best first."""
-    request, limit = page.request, page.request.query.limit
+    request = page.request
     rows = np.array(sorted(wanted - set(page.reading.nodes.tolist())), np.int64)
     rows = rows[request.prizes[rows] > 0]
-    for row in rows[top_k(request.prizes[rows], MAX_REFILLS, request.max_prize)].tolist():
-        if (limit is not None and len(page.reading) >= limit) or current().has_passed():
-            break
-        page = _with_row(page, row, arrange, budget)
-    return page
+    best = rows[top_k(request.prizes[rows], MAX_REFILLS, request.max_prize)]
+    return _with_rows(page, best.tolist(), arrange, budget)
 
 
 def _substitute(page: FittedPage, arrange: Arrange, budget: int) -> FittedPage:
     """Return a page of the next passages that fit; the page itself if there are none."""
-    request, limit, empty = page.request, page.request.query.limit, page
-    for row in _rows_in_question(request, budget):
-        if limit is not None and len(page.reading) >= limit:
-            break
-        page = _with_row(page, row, arrange, budget)
-    return replace(page, is_substitute=True) if len(page.reading) else empty
+    rows = _rows_in_question(page.request, budget)
+    filled = _with_rows(page, rows, arrange, budget)
+    return replace(filled, is_substitute=True) if len(filled.reading) else page
 
 
 def _rows_in_question(request: PageRequest, budget: int) -> list[int]:
@@ -376,12 +394,34 @@ def _rows_in_question(request: PageRequest, budget: int) -> list[int]:
     return best
 
 
-def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> FittedPage:
-    """Return the page with one more row, or with the reason why it does not fit."""
+def _with_rows(page: FittedPage, rows: list[int], arrange: Arrange, budget: int) -> FittedPage:
+    """Return the page with those of some rows that fit, and with the reasons of the others."""
+    limit = page.request.query.limit
+    left_out = {(one.node, one.fact): one for one in page.left_out}
+    for row in rows:
+        if limit is not None and len(page.reading) >= limit:
+            break
+        if len(page.reading) and current().has_passed():  # late, something is read at least
+            break
+        if overlaps(page.request.graph, row, page.reading.nodes[page.reading.nodes >= 0]):
+            continue
+        found = _with_row(page, row, arrange, budget)
+        if isinstance(found, FittedPage):
+            page = found
+            left_out.pop((row, -1), None)
+        elif found:
+            left_out.pop((row, -1), None)  # named anew, it is the last
+            left_out[row, -1] = LeftOut(row, -1, found)
+    return replace(page, left_out=tuple(left_out.values()))
+
+
+def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> FittedPage | str:
+    """Return the page with one more row, or the reason why it does not fit; "" for no reason."""
     request, subgraph = page.request, page.subgraph
-    if overlaps(request.graph, row, page.reading.nodes[page.reading.nodes >= 0]):
-        return page
-    id, others = request.graph.ids[row], subgraph.nodes[subgraph.nodes != row]
+    tokens, left = request.min_tokens(row), budget - page.tokens
+    if tokens > left and subgraph.connection is None:  # without trying the whole page
+        return f"its {tokens} tokens do not fit into the {left} that are left"
+    others = subgraph.nodes[subgraph.nodes != row]
     nodes = np.empty(len(others) + 1, np.int32)
     nodes[:-1], nodes[-1] = others, row
     subgraph = replace(subgraph, nodes=seal(nodes))
@@ -398,14 +438,12 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
     reading = everything
     if len(entries) < len(everything):
         reading = _entries(everything, np.array(entries, int))
-    dropped = tuple(item for item in page.dropped if item.id != id)
     if not _is_connected(request.graph, subgraph, reading):
-        return page
+        return ""
     excess = request.tokens(reading) - budget
     if excess > 0:
-        reason = f"with it the context would be {excess} tokens over the budget of {budget}"
-        return replace(page, dropped=(*dropped, request.left_out(row, reason)))
-    return replace(page, subgraph=subgraph, reading=reading, dropped=dropped)
+        return f"with it the context would be {excess} tokens over the budget of {budget}"
+    return replace(page, subgraph=subgraph, reading=reading)
 
 
 def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int) -> FittedPage:
@@ -420,8 +458,8 @@ def _page(request: PageRequest, subgraph: Subgraph, arrange: Arrange, room: int)
         if fill_rows:  # a question for so many items takes them, joined or not
             subgraph = replace(subgraph, connection=None)
         reading, overlapping = _without_overlap(request, arrange(subgraph))
-    dropped = [request.left_out(row, reason) for row, reason in subgraph.dropped]
-    page = FittedPage(request, subgraph, reading, (*dropped, *overlapping), frozenset(fill_rows))
+    left_out = [LeftOut(row, -1, reason) for row, reason in subgraph.dropped]
+    page = FittedPage(request, subgraph, reading, (*left_out, *overlapping), frozenset(fill_rows))
     page = without_unconnected(page)
     while limit is not None and len(page.reading) > limit:
         page = without_entry(page, _every_entry(page), f"beyond the limit of {limit}")
@@ -460,19 +498,19 @@ def _fill_rows(request: PageRequest, subgraph: Subgraph, reading: Reading, room:
     return rows
 
 
-def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, list[Dropped]]:
+def _without_overlap(request: PageRequest, reading: Reading) -> tuple[Reading, list[LeftOut]]:
     """Leave out what overlaps with something better that is read too."""
     if not may_overlap(request.graph, reading.nodes[reading.nodes >= 0]):
         return reading, []
-    overlap, kept, dropped = OverlapFilter(request.graph), list[int](), list[Dropped]()
+    overlap, kept, left_out = OverlapFilter(request.graph), list[int](), list[LeftOut]()
     for entry in np.argsort(request.levels(reading), kind="stable").tolist():
         node = int(reading.nodes[entry])
         if node < 0 or overlap.accept(node):
             kept.append(entry)
         else:
             reason = "its text is part of, or contains, another item's"
-            dropped.append(request.left_out(node, reason))
-    return (_entries(reading, np.array(sorted(kept), np.int64)) if dropped else reading), dropped
+            left_out.append(LeftOut(node, -1, reason))
+    return (_entries(reading, np.array(sorted(kept), np.int64)) if left_out else reading), left_out
 
 
 def _every_entry(page: FittedPage) -> Mask:
@@ -508,10 +546,11 @@ def without_entry(page: FittedPage, among: Mask, reason: str) -> FittedPage:
         ),
         by_prize[0],
     )
+    node, fact = int(reading.nodes[lowest]), int(reading.facts[lowest])
     return replace(
         page,
         reading=_entries(reading, np.delete(entries, lowest)),
-        dropped=(*page.dropped, request.left_out_entry(reading, lowest, reason)),
+        left_out=(*page.left_out, LeftOut(node, -1 if node >= 0 else fact, reason)),
     )
 
 
@@ -539,9 +578,9 @@ def without_unconnected(page: FittedPage) -> FittedPage:
     return replace(
         page,
         reading=_entries(page.reading, np.delete(np.arange(len(page.reading)), entries)),
-        dropped=(
-            *page.dropped,
-            *(request.left_out(row, reason) for row in page.reading.nodes[entries].tolist()),
+        left_out=(
+            *page.left_out,
+            *(LeftOut(row, -1, reason) for row in page.reading.nodes[entries].tolist()),
         ),
     )
 
@@ -551,21 +590,9 @@ def _entries(reading: Reading, entries: NDArray[np.int64]) -> Reading:
     return Reading(seal(reading.nodes[entries]), seal(reading.facts[entries]))
 
 
-def _copies_of_read(page: FittedPage) -> list[Dropped]:
-    """Return the copies of what is read that are not named yet."""
-    ids = page.request.graph.ids
-    duplicates = page.request.graph.part(DuplicatesPart())
-    named = {item.id for item in page.dropped}
-    return [
-        page.request.left_out(copy, f"the same text as {ids[row]!r}")
-        for row in page.reading.nodes[page.reading.nodes >= 0].tolist()
-        for copy in duplicates.copies_of(row)
-        if ids[copy] not in named
-    ]
-
-
-def _nothing_fits(graph: Graph, budget: int, first: Dropped) -> str:
+def _nothing_fits(request: PageRequest, budget: int, first: LeftOut) -> str:
     """Return the message of the error that the budget holds nothing."""
+    graph = request.graph
     tokens = graph.tokens[graph.content]
     smallest = "there is nothing to read"
     if len(tokens):
@@ -573,7 +600,7 @@ def _nothing_fits(graph: Graph, budget: int, first: Dropped) -> str:
     return (
         f"a budget of {budget} tokens holds none of what was chosen, and nothing else that is like "
         f"the question ({smallest}); give a larger budget or split the documents smaller. "
-        f"First: {first.id!r}, {first.reason}"
+        f"First: {request.id_of(first.node, first.fact)!r}, {first.reason}"
     )
 
 

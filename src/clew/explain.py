@@ -6,7 +6,7 @@ the item by a path of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -84,33 +84,34 @@ def role_of(
     return "bridge" if row in subgraph.required else "expansion"
 
 
-def with_titles(
-    dropped: Iterable[Dropped], graph: Graph, rows: Mapping[str, int] | None = None
-) -> tuple[Dropped, ...]:
+def with_titles(dropped: Iterable[Dropped], graph: Graph) -> tuple[Dropped, ...]:
     """Return what was left out with its headings and first words.
 
     Args:
         dropped: What a context leaves out. What is no node of the graph, or has a title, stays as
             it is.
         graph: The graph.
-        rows: The rows of ids that are known already.
 
     Example:
         >>> graph = Graph.of(["They are of ash."], ids=["oars"], metadata=({"title": "Oars"},))
         >>> with_titles([Dropped("oars", "too long")], graph)[0].title
         'Oars: They are of ash.'
     """
-    known: Mapping[str, int] = {} if rows is None else rows
     titled = list[Dropped]()
     for one in dropped:
-        row = None if one.title else known.get(one.id)
-        if row is None and not one.title:
-            row = graph.find_row(one.id)
-        titled.append(one if row is None else Dropped(one.id, one.reason, _title_of(graph, row)))
+        row = None if one.title else graph.find_row(one.id)
+        titled.append(one if row is None else Dropped(one.id, one.reason, title_of(graph, row)))
     return tuple(titled)
 
 
-def _title_of(graph: Graph, row: int) -> str:
+def title_of(graph: Graph, row: int) -> str:
+    """Return the heading and the first words of a node, on one line.
+
+    Example:
+        >>> graph = Graph.of(["They are of ash."], metadata=({"title": "Oars"},))
+        >>> title_of(graph, 0)
+        'Oars: They are of ash.'
+    """
     text = " ".join(graph.texts[row][: 4 * MAX_TITLE].split())
     heading = known_heading_of(graph, row)
     title = f"{heading}: {text}" if heading and not text.startswith(heading) else text

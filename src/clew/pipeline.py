@@ -15,7 +15,7 @@ from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
-from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of, with_titles
+from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
 from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
@@ -181,22 +181,23 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
     graph = request.graph
     items = _items(page)
     rows = freeze(reading.nodes[reading.nodes >= 0], np.int32)
-    return Context(
+    context = Context(
         items=items,
         text=request.text(reading),
         tokens=page.tokens,
         budget=None if budget == UNLIMITED else budget,
         question=request.query.text,
         method=method,
-        edges=context_edges(graph, rows, subgraph),
         trace=tuple(trace),
         value=float(sum(item.score for item in items if item.role != "fact")),
         bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
-        dropped=with_titles(page.dropped, graph, request.rows),
         rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
         grafts=_with_ids(graph, subgraph.grafts),
         source_budget=shared.source_budget,
+    )
+    return context.made_when_asked(
+        edges=lambda: context_edges(graph, rows, subgraph), dropped=page.dropped
     )
 
 

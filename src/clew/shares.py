@@ -21,9 +21,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from clew.budget import BudgetError, FittedPage, without_entry, without_unconnected
+from clew.budget import BudgetError, FittedPage, LeftOut, without_entry, without_unconnected
 from clew.graph import Graph, Mask, Sources, SourcesPart, freeze
-from clew.items import Dropped
 from clew.types import UNLIMITED, Reading, Seeds
 
 MAX_ROUNDS = 4
@@ -144,7 +143,7 @@ def fit_to_share(
         raise BudgetError(
             f"a share of {max_share:g} of {tokens} tokens for each source (max_share) holds none "
             f"of what was chosen; give a larger share or budget, or split the documents smaller. "
-            f"First: {page.dropped[0].id!r}"
+            f"First: {page.request.id_of(*page.left_out[0][:2])!r}"
         )
     names = tuple(shares.sources.names[source] for source in sorted(capped))
     notes: dict[str, object] = {"over their share": names, "selected again": rounds}
@@ -220,13 +219,19 @@ def _with_reasons(
     page: FittedPage, first: FittedPage, shares: _Shares, max_share: float
 ) -> FittedPage:
     """Return the page, with what the cap has left out of the first one, and the first's bound."""
-    read = {page.request.entry_id(page.reading, i) for i in range(len(page.reading))}
-    reasons = {item.id: item for item in page.dropped}
-    for entry, source in enumerate(shares.of_entries(first.reading)):
-        id = first.request.entry_id(first.reading, entry)
-        if id not in read and source >= 0:
-            reasons.setdefault(id, Dropped(id, _reason(shares, source, max_share)))
-    return replace(page, dropped=tuple(reasons.values()), bound=first.bound)
+    read = set(_entries_of(page.reading))
+    left_out = {(one.node, one.fact): one for one in page.left_out}
+    sources = shares.of_entries(first.reading)
+    for entry, source in zip(_entries_of(first.reading), sources, strict=True):
+        if entry not in read and source >= 0:
+            left_out.setdefault(entry, LeftOut(*entry, _reason(shares, source, max_share)))
+    return replace(page, left_out=tuple(left_out.values()), bound=first.bound)
+
+
+def _entries_of(reading: Reading) -> list[tuple[int, int]]:
+    """Return (node, -1) of every entry that is a node, (-1, fact) of every other."""
+    entries = zip(reading.nodes.tolist(), reading.facts.tolist(), strict=True)
+    return [(node, -1) if node >= 0 else (-1, fact) for node, fact in entries]
 
 
 def _reason(shares: _Shares, source: int, max_share: float) -> str:

@@ -131,16 +131,17 @@ def _whole_answer(
                 raise
             warnings.warn(str(error), NothingFitsWarning, stacklevel=5)
             context = _empty(question, budget, method, "budget", str(error))
-    items = with_locations(context.items, index.document_of)
-    dropped = with_titles(context.dropped, index.graph)
-    context = replace(context, items=items, dropped=dropped, usage=meter.usage)
+    answered, graph = context, index.graph
+    context = answered.changed(
+        items=with_locations(context.items, index.document_of), usage=meter.usage
+    ).made_when_asked(dropped=lambda: with_titles(answered.dropped, graph))
     if not context.items and not context.nothing_found:
-        context = replace(context, nothing_found=NOTHING_TOUCHED)
+        context = context.changed(nothing_found=NOTHING_TOUCHED)
     if options.model is None or context.usage or may_ask_model(method):
         return context
     warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=5)
     step = Step("language model", 0.0, {"fallback": UNUSED_MODEL})
-    return replace(context, trace=(*context.trace, step))
+    return context.changed(trace=(*context.trace, step))
 
 
 def _answer(index: IndexContents, query: Query, budget: int, method: Method) -> Context:
@@ -169,13 +170,13 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
         shown = f"{found.best:.2f}, below {least:g}"
         why = f"nothing in it answers the question: its best passage has a relevance of {shown}"
         context = _empty(query.text, budget, method, "relevance", why)
-        return replace(context, relevance=found.best)
+        return context.changed(relevance=found.best)
     weight = finish_in_time(lambda: _vector_weight(index, query.text), "preparation")
     query = replace(query, relevance=found, vector_weight=weight, compared=compared)
     part = BoundMethodPart(method)
     bound = finish_in_time(lambda: index.graph.part(part), "preparation")
     context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
-    return context if found is None else replace(context, relevance=found.best)
+    return context if found is None else context.changed(relevance=found.best)
 
 
 def _relevance(
@@ -264,7 +265,7 @@ def _answer_in_haste(index: IndexContents, query: Query, budget: int, method: Me
         context = index.graph.part(part)(query, budget)
     note = f"the deadline passed before {before}: what {name!r} finds instead"
     step = Step(repr(method), 0.0, {"fallback": note})
-    return replace(context, trace=(step, *context.trace))
+    return context.changed(trace=(step, *context.trace))
 
 
 def filter_in_time(index: Contents, where: Where | None) -> Contents:

@@ -201,9 +201,10 @@ class _Shortlist:
             vector = embed_in_time(inside, self.question)
         scores = self._scores_by_row(inside)
         context = answer(inside, self.question, vector, options, scores)
-        if not self.dropped:
+        others = self.dropped
+        if not others:
             return context
-        return replace(context, dropped=(*context.dropped, *self.dropped))
+        return context.made_when_asked(dropped=lambda: (*context.dropped, *others))
 
     def _scores_by_row(self, inside: Index) -> dict[int, float]:
         """Return the scores of what a filter allows, by row.

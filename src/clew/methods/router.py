@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,7 +120,7 @@ class Router:
             preset, notes = self._choose(profile, seed, query)
             step = Step("Router", time.perf_counter() - begin, {"chosen": preset, **notes})
             context = graph.part(BoundMethodPart(self._method(preset)))(query, budget)
-            return replace(context, method=repr(self), trace=(step, *context.trace))
+            return context.changed(method=repr(self), trace=(step, *context.trace))
 
         return answer
 

@@ -63,7 +63,7 @@ class _Pulled:
     def answer(self, question: str, options: QueryOptions) -> Context:
         asked = as_contents(self.corpus, self.part.graph)
         context = answer(asked, question, self.vector, replace(options, where=None))
-        return replace(context, trace=(self.step, *context.trace))
+        return context.changed(trace=(self.step, *context.trace))
 
 
 class RemoteIndex(PulledIndex):

@@ -119,7 +119,7 @@ class DaRag:
                 if query.model is None:
                     return context
                 step = Step("language model", 0.0, {"fallback": LIMITED})
-                return replace(context, trace=(*context.trace, step))
+                return context.changed(trace=(*context.trace, step))
             begin = time.perf_counter()
             seeds = seed(query)
             judge = CommunityJudge(graph, query, self.communities, budget, self.workers)
@@ -135,8 +135,10 @@ class DaRag:
                 context = without_model(query, budget)
                 fallback = "the model reported on no community: facts take the place of reports"
                 step = replace(step, notes={**step.notes, "fallback": fallback})
-            dropped = (*context.dropped, *packed.dropped)
-            return replace(context, method=name, dropped=dropped, trace=(step, *context.trace))
+            chunks, passed_over = context, packed.dropped
+            return chunks.changed(method=name, trace=(step, *chunks.trace)).made_when_asked(
+                dropped=lambda: (*chunks.dropped, *passed_over)
+            )
 
         return answer
 
