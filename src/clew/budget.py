@@ -420,7 +420,7 @@ def _with_row(page: FittedPage, row: int, arrange: Arrange, budget: int) -> Fitt
     request, subgraph = page.request, page.subgraph
     tokens, left = request.min_tokens(row), budget - page.tokens
     if tokens > left and subgraph.connection is None:  # without trying the whole page
-        return f"its {tokens} tokens do not fit into the {left} that are left"
+        return f"its {tokens} tokens do not fit in the {left} left"
     others = subgraph.nodes[subgraph.nodes != row]
     nodes = np.empty(len(others) + 1, np.int32)
     nodes[:-1], nodes[-1] = others, row

@@ -31,13 +31,14 @@ class Context:
         budget: The tokens allowed; None for no ceiling.
         question: What was asked.
         method: The method that answered (its `repr`).
-        edges: What joins the items.
+        edges: What joins the items; made when it is first asked for.
         trace: One step for each stage.
         value: The sum of the prizes of what is read. A printed fact has no prize.
         bound: No connected page within the budget has a higher `value`, by the same tokenizer and
             in the same style: proven for the whole graph. None where the method proves nothing.
         missing: Pairs of ids that the graph could not join.
-        dropped: What was selected and is not in the context, each with the reason.
+        dropped: What was selected and is not in the context, each with the reason; made when it is
+            first asked for.
         rewards: What `Index.learn` takes from this context: id of the tail ("" for the root of the
             corpus), id of the head and change of strength of each edge. None where the method
             teaches nothing.

@@ -1,0 +1,127 @@
+"""A context's edges and what it dropped are made when they are first asked for."""
+
+import copy
+import gc
+import pickle
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+import clew
+from clew.context import Context
+from clew.items import ContextEdge, Dropped
+
+TEXTS = [
+    "Anna paints boats in Corfu.",
+    "Anna met Ben in Corfu.",
+    "Ben sells boats.",
+    "Anna met Ben in Corfu.",
+    "Cleo counts the boats that Ben sells.",
+]
+DOCUMENTS = [clew.Document(text=text, id=f"{i}.md") for i, text in enumerate(TEXTS)]
+MADE = ContextEdge("a", "b", "next", 1.0), Dropped("c", "too long")
+
+
+def ask(**options):
+    index = clew.Index.from_documents(DOCUMENTS, extractor=clew.Names())
+    return index, index.ask("Who met Ben in Corfu?", recipe="hipporag", **options)
+
+
+def later(calls=()):
+    """A context whose edges and drops are made later, with a record of when they were."""
+    record = list(calls)
+
+    def make(value):
+        record.append(value)
+        return (value,)
+
+    context = Context((), "", 0, None, "Who?", "dense")
+    edges, dropped = (lambda one=one: make(one) for one in MADE)
+    return context.made_when_asked(edges=edges, dropped=dropped), record
+
+
+def test_made_once_and_not_before():
+    context, made = later()
+    changed = context.changed(question="Where?")
+    assert not made
+    assert changed.question == "Where?"
+    assert (context.dropped, context.dropped) == ((MADE[1],),) * 2
+    assert made == [MADE[1]]
+    assert changed.edges == (MADE[0],)
+    assert context == Context((), "", 0, None, "Who?", "dense", (MADE[0],), dropped=(MADE[1],))
+
+
+def test_a_given_value_is_not_made_again():
+    context, made = later()
+    assert context.changed(dropped=()).dropped == ()
+    assert not made
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))]
+)
+def test_copies_have_all(copied):
+    _, context = ask(budget=20)
+    whole = copied(context)
+    assert whole == context
+    assert whole.dropped
+    assert whole.edges == context.edges
+    assert whole.to_dict() == context.to_dict()
+
+
+def test_threads_get_the_same():
+    barrier = Barrier(4)
+    for _ in range(20):
+        context, _ = later()
+
+        def edges(context=context):
+            barrier.wait()
+            return context.edges, context.dropped
+
+        with ThreadPoolExecutor(4) as pool:
+            found = [future.result() for future in [pool.submit(edges) for _ in range(4)]]
+        assert all(one[0] is context.edges and one[1] is context.dropped for one in found)
+
+
+def test_the_graph_goes_with_the_index():
+    index, context = ask(budget=20)
+    graph = weakref.ref(index.graph)
+    assert context.edges is not None
+    assert context.dropped
+    del index
+    gc.collect()
+    assert graph() is None
+
+
+def test_other_names():
+    context, _ = later()
+    with pytest.raises(TypeError, match="a context has no colour"):
+        context.changed(colour="red")
+    with pytest.raises(AttributeError, match="a context has no 'colour'"):
+        context.colour  # noqa: B018
+
+
+def test_the_copies_of_what_is_read_are_named():
+    """By looking at all texts."""
+    index, context = ask()
+    read = set(context.ids)
+    copies = {
+        document.id
+        for document in index.documents
+        if document.id not in read and document.text in {item.text for item in context}
+    }
+    assert copies
+    assert {one.id for one in context.dropped if "the same text" in one.reason} == copies
+
+
+@pytest.mark.parametrize("budget", range(10, 60, 3))
+def test_what_does_not_fit_does_not_fit(budget):
+    index = clew.Index.from_documents(DOCUMENTS, extractor=clew.Names())
+    text_of = {document.id: document.text for document in index.documents}
+    context = index.ask("Who met Ben in Corfu?", recipe="hipporag", budget=budget)
+    for one in context.dropped:
+        if " left" in one.reason:
+            tokens = clew.Index.from_documents([text_of[one.id]]).graph.tokens[0]
+            assert context.tokens + tokens > budget
