@@ -157,3 +157,17 @@ def test_pieces_of_words_that_are_read_together_are_those_of_each(words):
         assert numbers.of_all(words) == each
         assert len(numbers) <= 20
         assert numbers.of_all(words[::-1]) == each[::-1]
+
+
+WORDS = [*" ".join(PASSAGES).split(), "A", "a", "foo_bar", "42nd", "x" * 80, "...", "(1)", "straße"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
+def test_a_question_has_the_vector_that_it_has_among_others(question):
+    """To the bit, whether its words came in earlier questions or not."""
+    for static in (FITTED, StaticEmbedding.fit(PASSAGES)):
+        assert np.array_equal(static.embed_question(question), static(["sea", question])[1])
+
+
+FITTED = StaticEmbedding.fit(PASSAGES)  # one for all examples

@@ -158,6 +158,11 @@ class GeneralEmbedding(StaticEmbedding):
         centre_rows(vectors, self.mean)
         return seal(vectors)
 
+    def embed_question(self, text: str) -> Vectors:
+        """Return the vector of one text, as among others: float32 [dimensions]."""
+        vector: Vectors = self([text])[0]
+        return vector
+
 
 def general_embedder(texts: Sequence[str]) -> Embedder:
     """Return the embedded default for texts whose corpus nobody has.

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
+from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 from clew.text.words import cased_words, terms
 
@@ -49,9 +50,24 @@ BATCH = 256  # texts whose vectors are made at once, in arrays that are used aga
 MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
+MAX_KNOWN_TERMS = 4096  # of questions, whose signatures are kept: some 5 MB
 FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
 
 Counts: TypeAlias = NDArray[np.int32]
+
+
+class _KnownTerm(NamedTuple):
+    """What a term of a question has.
+
+    Attributes:
+        columns: int32, the dimensions of its signature that are not 0.
+        values: float64, what they are.
+        weight: idf^1.5.
+    """
+
+    columns: NDArray[np.int32]
+    values: Floats
+    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +181,47 @@ class StaticEmbedding:
         return self.centre(self._vectors_of(counts)[0])
 
     def embed_question(self, text: str) -> Vectors:
-        """Return the vector of one text: float32 [dimensions]."""
-        vector: Vectors = self([text])[0]
-        return vector
+        """Return the vector of one text, to the bit as among others: float32 [dimensions].
+
+        What a term has is kept: of the words of a question most came in earlier ones.
+        """
+        words = cased_words(text) if text.isascii() else []
+        if not words:
+            return cast("Vectors", self([text])[0])
+        meaning, spelling = self._meaning_of(words), self._spelling_of(words)
+        rows: Vectors = self._joined_halves(meaning[None], spelling[None]).astype(np.float32)
+        return cast("Vectors", self.centre(rows)[0])
+
+    def _meaning_of(self, words: Sequence[str]) -> Floats:
+        """Return the weighted sum of the vectors of the words' pieces: float64 [DIMENSIONS]."""
+        counts = Counter(chain.from_iterable(piece_numbers().of_all(words)))
+        pieces = np.array(sorted(counts), np.int64)
+        times = np.array([counts[piece] for piece in pieces.tolist()], np.float64)
+        weights = np.sqrt(times * self.piece_weights[pieces]).tolist()
+        vectors, meaning = piece_vectors()[pieces].astype(np.float64), np.zeros(DIMENSIONS)
+        for weight, vector in zip(weights, vectors, strict=True):
+            meaning += weight * vector
+        return meaning
+
+    def _spelling_of(self, words: Sequence[str]) -> Floats:
+        """Return the weighted sum of the terms' signatures: float64 [SIGNATURE_WIDTH]."""
+        counts = sorted(Counter(word.lower() for word in words).items())
+        known = [self._known_terms.get(term) or self._known_term(term) for term, _ in counts]
+        times = np.array([count for _, count in counts], np.float64)
+        weights = ((1 + np.log(times)) * [term.weight for term in known]).tolist()
+        spelling = np.zeros(SIGNATURE_WIDTH)
+        for weight, term in zip(weights, known, strict=True):
+            spelling[term.columns] += weight * term.values
+        return spelling
+
+    @cached_property
+    def _known_terms(self) -> Kept[str, _KnownTerm]:
+        return Kept(MAX_KNOWN_TERMS)
+
+    def _known_term(self, term: str) -> _KnownTerm:
+        signature, (weight,) = signature_rows([term], SIGNATURE_WIDTH), self.term_weights([term])
+        known = _KnownTerm(signature.columns, signature.values, float(weight))
+        return self._known_terms.put(term, known)
 
     def has_counts_of(self, other: StaticEmbedding) -> bool:
         """Return whether both are weighted by the same counts.
@@ -223,13 +277,17 @@ class StaticEmbedding:
             end = min(start + BATCH, n)
             meaning = of_pieces.part(start, end).times_dense(pieces)
             spelling = of_terms.part(start, end).dense_product(spellings)
-            halves = np.empty((end - start, self.dimensions))
-            halves[:, :DIMENSIONS] = np.sqrt(MEANING_SHARE) * unit_rows(meaning)
-            halves[:, DIMENSIONS:] = np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling)
-            vectors[start:end] = unit_rows(halves)
+            vectors[start:end] = self._joined_halves(meaning, spelling)
             lengths[start:end, 0] = np.linalg.norm(meaning, axis=1)
             lengths[start:end, 1] = np.linalg.norm(spelling, axis=1)
         return vectors, lengths
+
+    def _joined_halves(self, meaning: Floats, spelling: Floats) -> Floats:
+        """Return unit rows, float64 [n, dimensions], that consist of two weighted halves."""
+        halves = np.empty((len(meaning), self.dimensions))
+        halves[:, :DIMENSIONS] = np.sqrt(MEANING_SHARE) * unit_rows(meaning)
+        halves[:, DIMENSIONS:] = np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling)
+        return unit_rows(halves)
 
     def _weighted(self, counts: TextCounts) -> tuple[CompressedRows, CompressedRows]:
         """The weights of the pieces and of the terms of every text."""
