@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from llama_index.core.vector_stores.types import (
     FilterCondition,
@@ -74,6 +74,7 @@ OLD = not build_metadata_filter_fn(lambda _: {}, MISSING)("id")
 @pytest.mark.skipif(
     OLD, reason="this older LlamaIndex had other answers: here its newer ones count"
 )
+@settings(deadline=None)
 @given(NESTED, METADATA)
 def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(
     one: Any, metadata: dict[str, Any]

@@ -6,7 +6,7 @@ import copy
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
 from langchain_classic.retrievers.document_compressors import DocumentCompressorPipeline
@@ -152,6 +152,7 @@ def test_a_copy_compresses_the_same(documents, question, again):
     ) == compressor.compress_documents(documents, question)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=6, unique=True), st.booleans())
 def test_scores_in_either_direction_become_higher_for_better(scores, descending):
     came = sorted(scores, reverse=descending)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_clew.filters import where_of
 
@@ -126,11 +126,13 @@ def holds_for(wanted: Any, there: bool, value: Any) -> bool:
     return True
 
 
+@settings(deadline=None)
 @given(FILTERS, METADATA)
 def test_a_filter_allows_what_its_definition_says(filter, metadata):
     assert where_of(filter)(metadata) is holds(filter, metadata)
 
 
+@settings(deadline=None)
 @given(FILTERS, FILTERS, METADATA)
 def test_a_negated_conjunction_is_a_disjunction_of_negations(one, other, metadata):
     assert where_of({"$not": {"$and": [one, other]}})(metadata) == where_of(
