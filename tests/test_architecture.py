@@ -25,7 +25,16 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"on_demand", "usage", "deadline", "progress", "text", "graph", "algorithms"}
+GRAPH = {
+    "on_demand",
+    "usage",
+    "deadline",
+    "second_thread",
+    "progress",
+    "text",
+    "graph",
+    "algorithms",
+}
 RECORDS = {"document", "source_map", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
@@ -35,6 +44,8 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "on_demand": set(),
     "user_cache": set(),
     "forking": set(),
+    "cores": set(),
+    "second_thread": {"cores", "forking"},
     "deadline": set(),
     "interruption": set(),
     "progress": set(),
@@ -44,7 +55,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "usage": set(),
     "text": set(),
     "graph": {"on_demand", "text", "usage", "forking"},
-    "algorithms": {"on_demand", "graph", "deadline", "forking"},
+    "algorithms": {"on_demand", "graph", "deadline", "second_thread", "forking"},
     "source_map": {"graph"},
     "document": {"graph", "source_map"},
     "items": {"graph"},

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.algorithms.kernels import bags as kernels
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
-from clew.embedding import bags, interleaved_bags
+from clew.embedding import bags, compared_pieces, interleaved_bags
 from clew.embedding.bags import Bags, MadeBags, Source, as_bags, fit_bags
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.static import StaticEmbedding
@@ -174,9 +174,9 @@ def test_sums_are_scaled_alike_by_the_loop_and_by_numpy(n, seed):
     np.testing.assert_allclose(one, (parts * scales).sum(axis=1), atol=1e-6)
 
 
-@pytest.mark.parametrize("most", [0, bags.MAX_COPIED])
+@pytest.mark.parametrize("most", [0, compared_pieces.MAX_COPIED])
 def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, most):
-    monkeypatch.setattr(bags, "MAX_COPIED", most)
+    monkeypatch.setattr(compared_pieces, "MAX_COPIED", most)
     corpus, others = ["The ferry to Corfu."], ["The ferry.", "Xylophones quiver", "Zwölf"]
     static, rows = fit_bags(corpus, others)
     apart = VectorColumn([rows]).take(np.array([3, 1, 2])).compact()

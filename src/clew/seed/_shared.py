@@ -23,9 +23,13 @@ from clew.graph import (
     freeze,
     has_vector,
 )
+from clew.second_thread import Begun, begin
 from clew.text.words import contains_phrase
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
+
+MIN_BESIDE = 10_000
+"""Facts that take longer to compare with a question than to hand to a second thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,14 @@ class FactRanking:
         if vector is None or not vector.any():
             return "the question has no vector"
         return ""
+
+    def begin_nearest(self, vector: Vectors, k: int) -> Begun[tuple[NDArray[np.int64], Floats]]:
+        """Have a second thread begin `nearest`, unless the facts are few."""
+
+        def nearest() -> tuple[NDArray[np.int64], Floats]:
+            return self.nearest(vector, k)
+
+        return begin(nearest) if len(self.vectors) >= MIN_BESIDE else Begun(nearest)
 
     def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the `k` facts nearest to a question, best first, and their scores.
