@@ -102,6 +102,16 @@ class Begun(Generic[Result]):
             raise self._error
         return self._value
 
+    def drop(self, lost: float = 0.0) -> None:
+        """Say that no result is wanted any more, and what was lost by handing the work over.
+
+        Args:
+            lost: seconds that somebody has waited for the thread to go on.
+        """
+        self._claim.acquire(blocking=False)
+        if self._second is not None:
+            self._second.note(lost)
+
 
 class _SecondThread:
     """The thread, and who may use it."""

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.pagerank.together import iterate_together
 from clew.deadline import current
 from clew.graph import Adjacency, Floats, Graph, Rows, Vectors, seal
 
@@ -38,6 +39,7 @@ ROUNDED = 1e-5  # sums of weights that are as near as this are the same
 TINY = 1e-300
 CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass over the links
 MAX_TOGETHER = 16  # reset vectors in one pass
+MIN_TOGETHER = 250_000  # links from which on two threads iterate in less time than one
 
 SparseMatrix = Any  # a scipy CSR array; scipy is not loaded for its type
 SparseRows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # starts, targets, weights
@@ -79,6 +81,13 @@ class Walk:
         """The number of places with links; the others come after them."""
         degrees = np.diff(self.out[0]) + np.diff(self.into[0])
         return int(np.count_nonzero(degrees))
+
+    @cached_property
+    def parts(self) -> NDArray[np.uint64]:
+        """Where the parts of the places with links start that two threads take in turn."""
+        from clew.algorithms.pagerank.kernels.shared_walks import parts_of
+
+        return parts_of(self.out[0][: self.linked + 1])
 
     @cached_property
     def linked_shares(self) -> Vectors:
@@ -321,7 +330,11 @@ def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -
         products = _products(rate, max(reduction, smallest))
         scaled = (residual * (columns / norm)).astype(kind)
         own_shares = walk.linked_shares if kind is np.float32 else shares
-        step = iterate(*links, own_shares, scaled, damping, products)
+        step = None
+        if reset.ndim == 1 and kind is np.float32 and len(walk.out[1]) >= MIN_TOGETHER:
+            step = iterate_together(walk.parts, links, own_shares, scaled, damping, products)
+        if step is None:
+            step = iterate(*links, own_shares, scaled, damping, products)
         x += step * (norm / columns)
         residual = residual_of(*links, shares, start, x, damping)
         before, norm = norm, np.abs(residual).sum(axis=0)
