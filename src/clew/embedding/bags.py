@@ -180,6 +180,11 @@ class BagTable:
         return CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
 
     @cached_property
+    def _long_signatures(self) -> list[int]:
+        """The terms whose signatures numpy adds in several runs."""
+        return np.flatnonzero(np.diff(self.signatures.starts) > MAX_IN_PAIRS).tolist()
+
+    @cached_property
     def weights(self) -> Floats:
         """The weight of each term: float64 [terms]."""
         if self._weights is not None:
@@ -199,8 +204,8 @@ class BagTable:
         if last is not None and last[0] == key and last[1] is compared:
             return last[2]
         factors = np.full(PIECES, np.nan)
-        factors[compared.pieces] = compared.products(query[:DIMENSIONS])
-        factors *= self._roots_of_piece_weights
+        own = compared.products(query[:DIMENSIONS])
+        factors[compared.pieces] = own * self._roots_of_piece_weights[compared.pieces]
         self._last_pieces = key, compared, factors
         return factors
 
@@ -209,7 +214,8 @@ class BagTable:
         key, last = query.tobytes(), self._last_terms
         if last is not None and last[0] == key:
             return last[1]
-        factors = _products_of(self.signatures, query[DIMENSIONS:].astype(np.float64))
+        spelling = query[DIMENSIONS:].astype(np.float64)
+        factors = _products_of(self.signatures, self._long_signatures, spelling)
         factors *= self.weights
         self._last_terms = key, factors
         return factors
@@ -630,13 +636,19 @@ class _Rows:
         return BagSegment(table, *bags, seal(self.scales), other_rows, seal(others))
 
 
-def _products_of(signatures: CompressedRows, vector: Floats) -> Floats:
-    """Return the dot products of rows, of which none is empty, with a vector: float64 [n]."""
+def _products_of(signatures: CompressedRows, long_ones: list[int], vector: Floats) -> Floats:
+    """Return the dot products of rows, of which none is empty, with a vector: float64 [n].
+
+    Args:
+        signatures: the rows.
+        long_ones: those of more than `MAX_IN_PAIRS` entries.
+        vector: the vector.
+    """
     starts, columns, values = signatures.starts, signatures.columns, signatures.values
     if not len(values):
         return np.zeros(0)
     found: Floats = row_products(starts, columns, values, vector)
-    for row in np.flatnonzero(np.diff(starts) > MAX_IN_PAIRS).tolist():
+    for row in long_ones:
         own = slice(starts[row], starts[row + 1])
         found[row] = np.add.reduceat(values[own] * vector[columns[own]], [0])[0]
     return found
