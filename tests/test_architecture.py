@@ -292,6 +292,7 @@ SHARED = (
     *(
         "context.py",
         "telemetry.py",
+        "second_thread.py",
         "types.py",
         "usage.py",
         "deadline.py",
