@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,10 +94,10 @@ def test_a_thread_that_works_is_given_nothing_more(second):
 
 def test_what_is_dropped_is_not_done(never):
     begun, calls = begin(lambda: calls.append(1)), []
-    begun.drop()
+    begun.drop(0.0)
     begun.do_beside()
     assert calls == []
-    Begun(lambda: calls.append(1)).drop()
+    Begun(lambda: calls.append(1)).drop(0.0)
 
 
 def test_several_questions_at_once_have_no_second_thread(second):
@@ -107,21 +108,28 @@ def test_several_questions_at_once_have_no_second_thread(second):
     assert second.questions == 0
 
 
-def test_who_has_lost_time_is_left_alone_for_longer_and_longer(second, monkeypatch):
+def test_where_nothing_is_gained_it_rests_for_longer_and_longer(second, monkeypatch):
     now = 1000.0
-    monkeypatch.setattr(second_thread.time, "monotonic", lambda: now)
+    monkeypatch.setattr(second_thread, "time", SimpleNamespace(monotonic=lambda: now))
     rests = []
-    for _ in range(8):
-        second.note(2 * second_thread.MAX_LOST)
-        begun = begin(int)
-        assert not begun.is_offered
+    for _ in range(9):
+        second.note(worked=0.001, waited=0.00095)
+        assert not begin(int).is_offered
         rests.append(second.rests_until - now)
         now = second.rests_until
-        second.note(second_thread.MAX_LOST / 2)
+    assert rests[0] == pytest.approx(second_thread.FIRST_REST)
+    assert rests[-1] == pytest.approx(second_thread.LONGEST_REST)
     assert rests == sorted(rests)
-    assert rests[0] == second_thread.FIRST_REST
-    assert rests[-1] <= second_thread.LONGEST_REST
-    monkeypatch.undo()
+    second.note(worked=0.001, waited=0.0005)
+    second.note(worked=0.001, waited=0.002)
+    assert second.rests_until - now == pytest.approx(second_thread.FIRST_REST)
+
+
+def test_who_takes_turns_with_the_thread_gains_nothing(second):
+    begun = begin(lambda: sum(range(300_000)))  # Python, which runs in one thread at a time
+    assert sum(range(300_000)) == begun.result()
+    if begun._worked:  # else it was not begun before it was wanted
+        assert second.rests_until > 0
 
 
 def test_the_thread_ends_and_another_comes(second, monkeypatch):

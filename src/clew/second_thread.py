@@ -12,7 +12,7 @@ does no work
 
 - while several questions are being answered, which keep the cores busy by themselves,
 - where there is one core only, or `CLEW_THREADS` is "1" in the environment,
-- for a while after somebody has lost time by it, since other programs need the cores then.
+- for a while after nothing was gained by it, since other programs need the cores then.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Other = TypeVar("Other")
 
 VARIABLE = "CLEW_THREADS"
 IDLE_SECONDS = 10.0  # without work, after which the thread ends
-MAX_LOST = 0.001
-"""Seconds that somebody may wait longer than the work would have taken: a fraction of a turn of the
-system's scheduler, which is what the thread waits for where another program has the core."""
+MIN_GAIN = 0.1
+"""The share of the work that has to be gained. Where another program has the second core, both
+threads take turns on the first, and what one works the other waits."""
 
-FIRST_REST, LONGEST_REST = 0.25, 4.0  # seconds; each rest is twice as long as the one before
+FIRST_REST, LONGEST_REST = 0.05, 4.0  # seconds; each rest is twice as long as the one before
 MAX_STOP = 1.0  # seconds that the end of the process waits at most for work under way
 
 
@@ -55,6 +55,7 @@ class Begun(Generic[Result]):
         self._run: Callable[[Callable[[], Result]], Result] | None = None
         self._second: _SecondThread | None = None
         self._generation = 0
+        self._offered = self._spent = 0.0  # when it was offered, by the clock and of the processor
         self._claim, self._done = threading.Lock(), threading.Lock()
         self._value: Result
         self._error: BaseException | None = None
@@ -70,6 +71,7 @@ class Begun(Generic[Result]):
         self._run, self._generation = copy_context().run, second.generation
         self._second = second
         self._done.acquire()
+        self._offered, self._spent = time.perf_counter(), time.thread_time()
 
     def do_beside(self) -> None:
         """Do it in the second thread, unless the first has begun."""
@@ -94,23 +96,26 @@ class Begun(Generic[Result]):
             return self._work()
         if second.generation != self._generation:  # a forked child does not have the thread
             return self._work()
-        if not self._done.acquire(blocking=False):
-            before = time.perf_counter()
-            self._done.acquire()
-            second.note(time.perf_counter() - before - self._worked)
+        self._done.acquire()
+        second.note(self._worked, self._waited())
         if self._error is not None:
             raise self._error
         return self._value
 
-    def drop(self, lost: float = 0.0) -> None:
-        """Say that no result is wanted any more, and what was lost by handing the work over.
+    def drop(self, worked: float) -> None:
+        """Say that no result is wanted any more, since what it was for is done.
 
         Args:
-            lost: seconds that somebody has waited for the thread to go on.
+            worked: seconds that the thread has worked for it.
         """
         self._claim.acquire(blocking=False)
         if self._second is not None:
-            self._second.note(lost)
+            self._second.note(worked, self._waited())
+
+    def _waited(self) -> float:
+        """Return the seconds since it was offered in which who offered it did not run."""
+        spent = time.thread_time() - self._spent
+        return time.perf_counter() - self._offered - spent
 
 
 class _SecondThread:
@@ -160,17 +165,18 @@ class _SecondThread:
             del begun
             is_free.release()
 
-    def note(self, lost: float) -> None:
-        """Rest for a while where somebody has waited longer than the work would have taken.
+    def note(self, worked: float, waited: float) -> None:
+        """Rest for a while where nothing was gained, for longer each time.
 
         Args:
-            lost: the seconds that were lost.
+            worked: the seconds that the thread has worked.
+            waited: the seconds that who wanted the work has waited meanwhile, for whatever.
         """
-        if lost > MAX_LOST:
-            self.rests_until = time.monotonic() + self.rest
-            self.rest = min(2 * self.rest, LONGEST_REST)
-        elif self.rest > FIRST_REST:
-            self.rest = max(FIRST_REST, self.rest * 0.9)
+        if worked - waited >= MIN_GAIN * worked:
+            self.rest = FIRST_REST
+            return
+        self.rests_until = time.monotonic() + self.rest
+        self.rest = min(2 * self.rest, LONGEST_REST)
 
     def stop(self) -> None:
         """Take no more work, and wait for what is under way."""
