@@ -54,7 +54,9 @@ MIN_INTERLEAVED = 1024  # rows from which on another order of their entries is w
 MIN_ASKED = 64
 """Sums of the same rows after which their entries are brought into another order: it takes about as
 long as so many sums."""
-MIN_BESIDE = 1_000_000  # terms of rows from which on it is worth it to hand a part to a second thread
+MIN_BESIDE = (
+    1_000_000  # terms of rows from which on it is worth it to hand a part to a second thread
+)
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)

@@ -24,7 +24,7 @@ from clew.graph import (
     has_vector,
 )
 from clew.second_thread import Begun, begin
-from clew.text.words import contains_phrase
+from clew.text.words import stand_side_by_side, words
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
 
@@ -152,7 +152,12 @@ def names_mentioned(graph: Graph, facts: NDArray[np.integer], question: str) -> 
         graph.facts.subjects[facts].tolist(), graph.facts.objects[facts].tolist(), strict=True
     )
     ends = [set(pair) for pair in pairs]
-    known = {end for pair in ends for end in pair if contains_phrase(graph.texts[end], question)}
+    present = words(question)
+    known = {
+        end
+        for end in dict.fromkeys(end for pair in ends for end in pair)
+        if stand_side_by_side(words(graph.texts[end]), present)
+    }
     while more := {end for pair in ends if pair & known for end in pair} - known:
         known |= more
     return freeze([bool(pair & known) for pair in ends], np.bool_)

@@ -146,8 +146,10 @@ class RecognisedFacts:
             if not len(nearest):
                 return without_facts(similar, why)
             means, terminals = entity_scores(graph, nearest, scores, self.max_facts)
+            mixed = self.passage_share * similar
+            mixed[terminals] += (1 - self.passage_share) * (means[terminals] / means.sum())
             return Seeds(
-                (1 - self.passage_share) * _shares(means) + self.passage_share * similar,
+                mixed,
                 terminals,
                 nearest,
                 freeze(scores, np.float64),

@@ -246,9 +246,9 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
         >>> pagerank(walk, np.array([1.0, 0.0])).round(3).tolist()
         [0.667, 0.333]
     """
-    check_reset(damping, reset)
+    total = check_reset(damping, reset)
     start = reset[walk.order]
-    start /= reset.sum()
+    start /= total
     x = solve_places(walk, start, damping, tolerance)
     x /= x.sum()
     return x[walk.places]
@@ -361,16 +361,22 @@ def _max_residual(damping: float, tolerance: float) -> float:
     return max(tolerance * (1 - damping) / 2, DOUBLE)
 
 
-def check_reset(damping: float, reset: Floats) -> None:
-    """Raise ValueError for a damping out of [0, 1) or a reset vector of zeros."""
+def check_reset(damping: float, reset: Floats) -> np.float64:
+    """Return the sum of a reset vector.
+
+    Raises:
+        ValueError: a damping out of [0, 1) or a reset vector of zeros.
+    """
     if not 0 <= damping < 1:
         raise ValueError(
             f"damping is the probability of following an edge, in [0, 1); got {damping}"
         )
-    if not reset.sum() > 0:
+    total: np.float64 = reset.sum()
+    if not total > 0:
         raise ValueError(
             "the reset vector has no mass: at least one node must have a positive weight"
         )
+    return total
 
 
 def _permuted(rows: SparseRows, order: Rows, places: Rows) -> Compressed:
