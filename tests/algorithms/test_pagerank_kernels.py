@@ -104,12 +104,15 @@ def test_rows_are_permuted_and_residuals_are_those_of_the_equation(seed):
         assert one == pytest.approx(expected[:, i])
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("kind", "of_weights"),
+    [(np.float32, np.float32), (np.float32, np.float64), (np.float64, np.float64)],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind):
+def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind, of_weights):
     weights, rng = weights_of(seed, n=40, share=seed / 10), np.random.default_rng(seed)
     (starts, targets, values), shares = rows_of(weights)
-    arrays, n = (starts, targets, values.astype(kind)), len(weights)
+    arrays, n = (starts, targets, values.astype(of_weights)), len(weights)
     order = rng.permutation(n).astype(np.int32)
     places = np.argsort(order).astype(np.int32)
     start, x = rng.random((2, n))
