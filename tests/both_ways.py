@@ -18,6 +18,9 @@ from clew.deadline import Deadline
 CALLS: Counter[str] = Counter()
 LEFT_OUT = (
     "algorithms/test_kernels.py",  # it looks at the clock and at files
+    "::test_two_threads_give_what_one_gives",  # what another thread changes meanwhile is not copied
+    "::test_an_iteration_is_the_same_whether_the_second_thread_comes",  # likewise
+    "test_second_thread.py",  # likewise
     "test_truss.py::test_one_way_edges_and_loops_are_refused",  # what is refused is not filled in
 )
 

@@ -25,7 +25,16 @@ MODULES = {
     for path in HOUSE.rglob("*.py")
 }
 
-GRAPH = {"on_demand", "usage", "deadline", "progress", "text", "graph", "algorithms"}
+GRAPH = {
+    "on_demand",
+    "usage",
+    "deadline",
+    "second_thread",
+    "progress",
+    "text",
+    "graph",
+    "algorithms",
+}
 RECORDS = {"document", "source_map", "items", "show", "context", "types", "model"}
 STAGES = {"seed", "spread", "select", "order"}
 PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
@@ -35,6 +44,8 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "on_demand": set(),
     "user_cache": set(),
     "forking": set(),
+    "cores": set(),
+    "second_thread": {"cores", "forking"},
     "deadline": set(),
     "interruption": set(),
     "progress": set(),
@@ -44,7 +55,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "usage": set(),
     "text": set(),
     "graph": {"on_demand", "text", "usage", "forking"},
-    "algorithms": {"on_demand", "graph", "deadline", "forking"},
+    "algorithms": {"on_demand", "graph", "deadline", "second_thread", "forking"},
     "source_map": {"graph"},
     "document": {"graph", "source_map"},
     "items": {"graph"},
@@ -70,18 +81,18 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "generate": GRAPH | RECORDS,
     "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
     "storage": {"graph", "store", "user_cache"},
-    "index": BELOW_INDEX | PAGE | {"telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
+    "index": BELOW_INDEX | PAGE | {"cores", "telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
     "conversation": GRAPH | {"cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
-    "serve": GRAPH | RECORDS | {"budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
+    "serve": GRAPH | RECORDS | {"cores", "budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "remote": BELOW_INDEX | {"index", "relevance", "seed"},
     "sharded": BELOW_INDEX | {"index", "remote", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "storage", "user_cache"},
+    "cli": BELOW_INDEX | {"cores", "conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "storage", "user_cache"},
     "__main__": {"cli"},
 }  # fmt: skip
 
@@ -281,6 +292,7 @@ SHARED = (
     *(
         "context.py",
         "telemetry.py",
+        "second_thread.py",
         "types.py",
         "usage.py",
         "deadline.py",

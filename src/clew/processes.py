@@ -54,13 +54,6 @@ READY, DONE, FAILED, UNFIT = range(4)  # what a process answers
 logger = logging.getLogger(__name__)
 
 
-def usable_cores() -> int:
-    """Return the number of cores that this process may use, at least 1."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
-
-
 @contextmanager
 def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator[None]:
     """Have `map_items` divide its work within this block.

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -278,6 +278,7 @@ class PassageSamplePart:
         return sample.compact() if isinstance(sample, VectorColumn) else sample
 
 
+@lru_cache(maxsize=16)
 def _sample_places(n: int) -> NDArray[np.int64]:
     """Return some of n places, evenly spaced."""
-    return np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)
+    return freeze(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round(), np.int64)

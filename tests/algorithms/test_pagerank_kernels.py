@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import inspect
 import math
+import threading
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from clew import second_thread
 from clew.algorithms import pagerank as package
+from clew.algorithms.kernels.compiled import compile_first, finish_compiling
 from clew.algorithms.pagerank import build_walk, pagerank, pageranks, top_pagerank
-from clew.algorithms.pagerank.kernels import push, walks
+from clew.algorithms.pagerank.kernels import push, shared_walks, walks
+from clew.algorithms.pagerank.together import iterate_together
 from clew.algorithms.pagerank.top import PushLimits, PushWalk
 from clew.algorithms.ranking import TOLERANCE
 
@@ -100,12 +104,15 @@ def test_rows_are_permuted_and_residuals_are_those_of_the_equation(seed):
         assert one == pytest.approx(expected[:, i])
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("kind", "of_weights"),
+    [(np.float32, np.float32), (np.float32, np.float64), (np.float64, np.float64)],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind):
+def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind, of_weights):
     weights, rng = weights_of(seed, n=40, share=seed / 10), np.random.default_rng(seed)
     (starts, targets, values), shares = rows_of(weights)
-    arrays, n = (starts, targets, values.astype(kind)), len(weights)
+    arrays, n = (starts, targets, values.astype(of_weights)), len(weights)
     order = rng.permutation(n).astype(np.int32)
     places = np.argsort(order).astype(np.int32)
     start, x = rng.random((2, n))
@@ -288,3 +295,99 @@ def test_a_push_is_tried_where_it_has_more_links_than_starts_and_can_leave_rows_
     assert exact.method == "push"
     assert exact.error <= 1e-6
     assert exact.scores == pytest.approx(x[exact.rows], abs=1e-6)
+
+
+def links_of(seed, n=600):
+    """A walk with hubs in float32, as large as its parts are told apart."""
+    rng = np.random.default_rng(seed)
+    tails = np.minimum(rng.zipf(1.4, 3 * n), n) - 1
+    heads = rng.integers(0, n, 3 * n)
+    weights = np.zeros((n, n))
+    weights[tails, heads] = rng.uniform(0.1, 1, 3 * n)
+    np.fill_diagonal(weights, 0)
+    weights = np.maximum(weights, weights.T)
+    arrays, shares = rows_of(weights)
+    links = (*arrays[:2], arrays[2].astype(np.float32))
+    return links, shares.astype(np.float32), rng.random(n).astype(np.float32)
+
+
+def shared_arguments(links, shares, start, products):
+    counts, bounds = shared_walks.new_counts(products), shared_walks.parts_of(links[0])
+    vectors = start.copy(), np.zeros_like(start)
+    return counts, (counts, bounds, links, shares, start, *vectors, 0.5, products), vectors
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("products", [1, 2, 7])
+def test_each_side_alone_gives_what_one_thread_gives(seed, side, products):
+    links, shares, start = links_of(seed, 60)
+    bounds = shared_walks.parts_of(links[0])
+    assert (bounds[0], bounds[-1], len(bounds)) == (0, len(start), shared_walks.PARTS + 1)
+    assert (np.diff(bounds.astype(int)) >= 0).all()
+    expected = walks.semi_iterate.plain(*links, shares, start, 0.5, products)
+    _, arguments, vectors = shared_arguments(links, shares, start, products)
+    done = shared_walks.semi_iterate_together.plain(side, 0, *arguments)
+    assert done == products
+    assert vectors[products % 2].tobytes() == expected.tobytes()
+
+
+def test_two_threads_give_what_one_gives_to_the_bit():
+    links, shares, start = links_of(0)
+    with compile_first():
+        for products in [*range(1, 14)] * 12:
+            expected = walks.semi_iterate(*links, shares, start, 0.5, products)
+            _, arguments, vectors = shared_arguments(links, shares, start, products)
+            together = shared_walks.semi_iterate_together
+            other = threading.Thread(target=together, args=(1, 0, *arguments))
+            other.start()
+            done = 0
+            while done < products:  # the other may have been stopped by the system
+                done = together(0, done, *arguments)
+            other.join()
+            assert vectors[products % 2].tobytes() == expected.tobytes()
+
+
+def test_a_thread_that_stops_at_a_part_is_waited_for_and_then_left_alone():
+    links, shares, start = links_of(1)
+    products, last = 5, shared_walks.PARTS - 1
+    with compile_first():
+        expected = walks.semi_iterate(*links, shares, start, 0.5, products)
+        after_one = walks.semi_iterate(*links, shares, start, 0.5, 1)
+        counts, arguments, (_, odd) = shared_arguments(links, shares, start, products)
+        counts[shared_walks.LINE] += 1  # the other has taken the last part of the first product
+        together = shared_walks.semi_iterate_together
+        assert together(0, 0, *arguments) == 0
+        assert not shared_walks.is_done(counts, 0)
+        first = int(arguments[1][last])
+        assert odd[:first].tobytes() == after_one[:first].tobytes()
+        assert not odd[first:].any()
+        counts[shared_walks.IS_LEFT * shared_walks.LINE] = 1
+        assert together(1, 0, *arguments) == 0  # which it sees
+        odd[first:] = after_one[first:]
+        counts[2 * shared_walks.LINE] += 1
+        assert shared_walks.is_done(counts, 0)
+        assert together(0, 0, *arguments) == products
+    assert odd.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_an_iteration_is_the_same_whether_the_second_thread_comes_or_not(monkeypatch, comes):
+    second = second_thread._SecondThread()
+    second.is_wanted = True
+    if not comes:
+        second.thread = threading.current_thread()  # so that none is started
+    monkeypatch.setattr(second_thread, "_SECOND", second)
+    links, shares, start = links_of(2)
+    arguments = shared_walks.parts_of(links[0]), links, shares, start, 0.5, 13
+    expected = walks.semi_iterate(*links, shares, start, 0.5, 13)
+    iterate_together(*arguments)  # asks for machine code
+    finish_compiling()
+    if not comes:
+        second.is_free = threading.Lock()
+    for _ in range(20 if comes else 1):
+        second.rests_until = 0.0
+        found = iterate_together(*arguments)
+        assert found is None or found.tobytes() == expected.tobytes()
+    assert comes or found is not None
+    second.stop()

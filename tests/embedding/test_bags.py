@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 
 from clew.algorithms.kernels import bags as kernels
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
-from clew.embedding import bags, interleaved_bags
+from clew.algorithms.kernels.block_products import block_products, in_blocks
+from clew.embedding import bags, compared_pieces, interleaved_bags
 from clew.embedding.bags import Bags, MadeBags, Source, as_bags, fit_bags
+from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.static import StaticEmbedding
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
 KERNELS = ("largest_counts", "count_pairs", "interleave", "interleaved_sums")
@@ -174,9 +177,9 @@ def test_sums_are_scaled_alike_by_the_loop_and_by_numpy(n, seed):
     np.testing.assert_allclose(one, (parts * scales).sum(axis=1), atol=1e-6)
 
 
-@pytest.mark.parametrize("most", [0, bags.MAX_COPIED])
+@pytest.mark.parametrize("most", [0, compared_pieces.MAX_COPIED])
 def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, most):
-    monkeypatch.setattr(bags, "MAX_COPIED", most)
+    monkeypatch.setattr(compared_pieces, "MAX_COPIED", most)
     corpus, others = ["The ferry to Corfu."], ["The ferry.", "Xylophones quiver", "Zwölf"]
     static, rows = fit_bags(corpus, others)
     apart = VectorColumn([rows]).take(np.array([3, 1, 2])).compact()
@@ -217,3 +220,39 @@ def test_sparse_rows_are_multiplied_alike_by_the_loop_and_by_numpy(lengths, seed
     matrix = np.zeros((len(lengths), 30))
     np.add.at(matrix, (np.repeat(np.arange(len(lengths)), lengths), columns), values)
     np.testing.assert_allclose(one, matrix @ vector, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 511, 512, 1100])
+def test_rows_in_blocks_have_the_products_of_rows_one_by_one(n):
+    chance = np.random.default_rng(n)
+    rows, vector = chance.normal(size=(n, 256)).astype(np.float32), chance.normal(size=256)
+    vector = vector.astype(np.float32)
+    blocks = in_blocks(rows)
+    plain, loop = block_products.plain(blocks, vector), block_products.function(blocks, vector)
+    assert plain.tobytes() == loop.tobytes()
+    assert not plain[n:].any()
+    np.testing.assert_allclose(plain[:n], rows.astype(float) @ vector.astype(float), atol=1e-4)
+    row, lanes = rows[n // 2], [np.float32(0)] * 4
+    for first in range(0, 256, 16):
+        for column in range(first + 12, first - 1, -4):
+            for lane in range(4):
+                lanes[lane] += row[column + lane] * vector[column + lane]
+    assert plain[n // 2] == (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+
+
+@pytest.mark.parametrize("adds_alike", [True, False])
+def test_pieces_stand_in_blocks_only_where_no_bit_changes(monkeypatch, adds_alike):
+    monkeypatch.setattr(compared_pieces, "MIN_IN_BLOCKS", 1)
+    of_blocks = compared_pieces.block_products.plain
+    monkeypatch.setattr(compared_pieces, "block_products", of_blocks)
+    pieces = ComparedPieces.of(np.arange(PIECES) % 40 == 0)
+    rows = piece_vectors()[pieces.pieces]
+    vector = np.random.default_rng(0).normal(size=DIMENSIONS).astype(np.float32)
+    expected = of_blocks(in_blocks(rows), vector)[: len(rows)]
+    if not adds_alike:
+        expected = np.nextafter(expected, np.float32(9))
+    monkeypatch.setattr(compared_pieces, "products", lambda *_: expected)
+    for _ in range(compared_pieces.MIN_ASKED + 2):
+        assert pieces.products(vector).tobytes() == expected.tobytes()
+    assert (pieces._blocks is not None) == adds_alike
+    assert len(pieces._vectors) == (0 if adds_alike else len(rows))

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
-from clew.algorithms.kernels.postings import add_term
+from clew.algorithms.kernels.postings import add_constant, add_term
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
@@ -201,9 +201,10 @@ class Postings:
         """
         sums, total = np.zeros(len(self)), 0.0
         for term in terms:
-            texts = self.texts_with(term)
-            idf = self.idf(len(texts))
-            sums[texts] += idf
+            found = list(self._found(term))
+            idf = self.idf(sum(end - start for _, start, end, _ in found))
+            for segment, start, end, first in found:
+                add_constant(sums[first:], segment.columns, start, end, idf)
             total += idf
         return sums, total
 

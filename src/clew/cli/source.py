@@ -22,6 +22,7 @@ from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import counted, print_remark, shows_progress
+from clew.cores import usable_cores
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
@@ -29,7 +30,6 @@ from clew.index.config import SYMBOLS, IndexConfig
 from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
-from clew.processes import usable_cores
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage

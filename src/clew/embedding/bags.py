@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
+from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
-from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
+from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.graph import (
     AnyVectors,
     Floats,
@@ -40,6 +41,7 @@ from clew.graph import (
     seal,
     vectors_of,
 )
+from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 
@@ -52,9 +54,10 @@ MIN_INTERLEAVED = 1024  # rows from which on another order of their entries is w
 MIN_ASKED = 64
 """Sums of the same rows after which their entries are brought into another order: it takes about as
 long as so many sums."""
+MIN_BESIDE = (
+    1_000_000  # terms of rows from which on it is worth it to hand a part to a second thread
+)
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
-
-MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
 
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
 OF_PIECES: Floats = np.sqrt(COUNTS)
@@ -84,6 +87,11 @@ class Bags:
     def lengths(self) -> NDArray[np.int32]:
         """The number of entries of each row."""
         return self.ends - self.starts
+
+    @cached_property
+    def n_entries(self) -> int:
+        """The number of entries of all rows."""
+        return int(self.lengths.sum())
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -123,41 +131,6 @@ class _Asked:
         self.interleaved: InterleavedBags | None = None
 
 
-class Factors(NamedTuple):
-    """The products of a vector with what all vectors are made of.
-
-    Attributes:
-        pieces: float64 [32000], of each piece, weighted by its rarity; NaN for one that no row has
-            had so far.
-        terms: float64 [t], of each term, likewise.
-        mean: of what is subtracted from every vector.
-    """
-
-    pieces: Floats
-    terms: Floats
-    mean: float
-
-
-class _ComparedPieces(NamedTuple):
-    """The pieces that rows have, of which a question is compared with no other.
-
-    Attributes:
-        pieces: int64 [p].
-        vectors: float32 [p, d].
-    """
-
-    pieces: NDArray[np.int64]
-    vectors: Vectors
-
-    @classmethod
-    def of(cls, compared: Mask) -> _ComparedPieces:
-        """Return these pieces; all of them, which are not copied, where they are most."""
-        if np.count_nonzero(compared) > MAX_COPIED:
-            return cls(np.arange(PIECES), piece_vectors())
-        pieces = np.flatnonzero(compared)
-        return cls(pieces, piece_vectors()[pieces])
-
-
 class BagTable:
     """What the bags of one index have in common: an embedder, and its terms by number.
 
@@ -177,8 +150,9 @@ class BagTable:
     ) -> None:
         self.embedder, self.terms = embedder, terms
         self._signatures, self._weights = signatures, weights
-        self._known_compared: _ComparedPieces | None = None
-        self._last: tuple[bytes, _ComparedPieces, Factors] | None = None
+        self._known_compared: ComparedPieces | None = None
+        self._last_pieces: tuple[bytes, ComparedPieces, Floats] | None = None
+        self._last_terms: tuple[bytes, Floats] | None = None
         self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
 
     def sums(self, bags: Bags, weights_of: Floats, of_columns: Floats) -> Floats:
@@ -208,41 +182,62 @@ class BagTable:
         return CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
 
     @cached_property
+    def _long_signatures(self) -> list[int]:
+        """The terms whose signatures numpy adds in several runs."""
+        return np.flatnonzero(np.diff(self.signatures.starts) > MAX_IN_PAIRS).tolist()
+
+    @cached_property
     def weights(self) -> Floats:
         """The weight of each term: float64 [terms]."""
         if self._weights is not None:
             return self._weights
         return self.embedder.term_weights(self.terms)
 
-    def factors(self, query: Vectors) -> Factors:
-        """Return the products of a vector with what all vectors are made of."""
-        key, compared, last = query.tobytes(), self._compared, self._last
+    def piece_factors(self, query: Vectors) -> Floats:
+        """Return the products of a vector with the pieces of all rows.
+
+        Args:
+            query: float32 [d].
+
+        Returns:
+            float64 [32000], weighted by rarity; NaN for a piece that no row has had so far.
+        """
+        key, compared, last = query.tobytes(), self._compared, self._last_pieces
         if last is not None and last[0] == key and last[1] is compared:
             return last[2]
-        meaning, spelling = query[:DIMENSIONS], query[DIMENSIONS:].astype(np.float64)
-        of_pieces = np.full(PIECES, np.nan)
-        of_pieces[compared.pieces] = products(compared.vectors, meaning)
-        of_terms = _products_of(self.signatures, spelling)
-        factors = Factors(
-            of_pieces * self._roots_of_piece_weights,
-            of_terms * self.weights,
-            float(self.embedder.mean.astype(np.float64) @ query),
-        )
-        self._last = key, compared, factors
+        factors = np.full(PIECES, np.nan)
+        own = compared.products(query[:DIMENSIONS])
+        factors[compared.pieces] = own * self._roots_of_piece_weights[compared.pieces]
+        self._last_pieces = key, compared, factors
         return factors
+
+    def term_factors(self, query: Vectors) -> Floats:
+        """Return the products of a vector with all terms, weighted likewise: float64 [terms]."""
+        key, last = query.tobytes(), self._last_terms
+        if last is not None and last[0] == key:
+            return last[1]
+        spelling = query[DIMENSIONS:].astype(np.float64)
+        factors = _products_of(self.signatures, self._long_signatures, spelling)
+        factors *= self.weights
+        self._last_terms = key, factors
+        return factors
+
+    def of_mean(self, query: Vectors) -> np.float32:
+        """Return the product of a vector with what is subtracted from every vector."""
+        return np.float32(self.embedder.mean.astype(np.float64) @ query)
 
     def compare_also(self, bags: Bags) -> None:
         """Let later factors have the pieces of some rows, too."""
         compared = np.zeros(PIECES, np.bool_)
         compared[self._compared.pieces] = True
         compared[bags.columns[bags.places]] = True
-        self._known_compared = _ComparedPieces.of(compared)
+        self._known_compared = ComparedPieces.of(compared)
 
     @property
-    def _compared(self) -> _ComparedPieces:
+    def _compared(self) -> ComparedPieces:
         """The pieces that rows have, as far as is known: at first those of the embedder's texts."""
         if self._known_compared is None:
-            self._known_compared = _ComparedPieces.of(self.embedder.piece_counts > 0)
+            self._known_compared = ComparedPieces.of(self.embedder.piece_counts > 0)
         return self._known_compared
 
     @cached_property
@@ -364,15 +359,30 @@ class BagSegment:
         return replace(self, pieces=pieces, terms=terms)
 
     def products(self, query: Vectors) -> Vectors:
-        factors = self.table.factors(query)
-        of_pieces = self.table.sums(self.pieces, OF_PIECES, factors.pieces)
-        if math.isnan(of_pieces.sum()):  # some have pieces that no row had so far
-            self.table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(of_pieces))))
-            factors = self.table.factors(query)
-            of_pieces = self.table.sums(self.pieces, OF_PIECES, factors.pieces)
-        of_terms = self.table.sums(self.terms, OF_TERMS, factors.terms)
-        found: Vectors = add_scaled(of_pieces, of_terms, self.scales, np.float32(factors.mean))
+        of_pieces, of_terms = self._sums(query)
+        found: Vectors = add_scaled(of_pieces, of_terms, self.scales, self.table.of_mean(query))
         found[self.other_rows] = products(self.others, query)
+        return found
+
+    def _sums(self, query: Vectors) -> tuple[Floats, Floats]:
+        """Return the sums of the pieces and of the terms of each row, before they are scaled."""
+
+        def sums_of_pieces() -> Floats:
+            return self._sums_of_pieces(query)
+
+        def sums_of_terms() -> Floats:
+            return self.table.sums(self.terms, OF_TERMS, self.table.term_factors(query))
+
+        if self.terms.n_entries >= MIN_BESIDE:
+            return both(sums_of_pieces, sums_of_terms)
+        return sums_of_pieces(), sums_of_terms()
+
+    def _sums_of_pieces(self, query: Vectors) -> Floats:
+        table = self.table
+        found = table.sums(self.pieces, OF_PIECES, table.piece_factors(query))
+        if math.isnan(found.sum()):  # some have pieces that no row had so far
+            table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(found))))
+            found = table.sums(self.pieces, OF_PIECES, table.piece_factors(query))
         return found
 
     def release_pages(self) -> None:
@@ -628,13 +638,19 @@ class _Rows:
         return BagSegment(table, *bags, seal(self.scales), other_rows, seal(others))
 
 
-def _products_of(signatures: CompressedRows, vector: Floats) -> Floats:
-    """Return the dot products of rows, of which none is empty, with a vector: float64 [n]."""
+def _products_of(signatures: CompressedRows, long_ones: list[int], vector: Floats) -> Floats:
+    """Return the dot products of rows, of which none is empty, with a vector: float64 [n].
+
+    Args:
+        signatures: the rows.
+        long_ones: those of more than `MAX_IN_PAIRS` entries.
+        vector: the vector.
+    """
     starts, columns, values = signatures.starts, signatures.columns, signatures.values
     if not len(values):
         return np.zeros(0)
     found: Floats = row_products(starts, columns, values, vector)
-    for row in np.flatnonzero(np.diff(starts) > MAX_IN_PAIRS).tolist():
+    for row in long_ones:
         own = slice(starts[row], starts[row + 1])
         found[row] = np.add.reduceat(values[own] * vector[columns[own]], [0])[0]
     return found

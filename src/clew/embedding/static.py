@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import centre_at_once
-from clew.embedding.latent_semantic import signature_rows
+from clew.embedding.latent_semantic import kept_signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.text.kept import Kept
@@ -271,7 +271,7 @@ class StaticEmbedding:
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = piece_vectors()[counts.pieces].astype(np.float64)
-        spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
+        spellings = kept_signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
         for start in range(0, n, BATCH):
             end = min(start + BATCH, n)
@@ -403,7 +403,8 @@ class TextCounts:
         of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))
         # The terms of plain English letters are the words, in lower case.
         is_plain = np.array([text.isascii() for text in texts], np.bool_)
-        of_plain = np.repeat(is_plain, np.diff(starts))
+        lengths = starts[1:] - starts[:-1]
+        of_plain = np.repeat(is_plain, lengths)
         lower_numbers, _ = number_of_term.of_lists([[word.lower() for word in words]])
         others = np.flatnonzero(~is_plain)
         other_numbers, other_starts = number_of_term.of_lists(
@@ -411,8 +412,8 @@ class TextCounts:
         )
         rows = np.concatenate(
             [
-                np.repeat(np.arange(len(texts)), np.diff(starts))[of_plain],
-                np.repeat(others, np.diff(other_starts)),
+                np.repeat(np.arange(len(texts)), lengths)[of_plain],
+                np.repeat(others, other_starts[1:] - other_starts[:-1]),
             ]
         )
         numbers = np.concatenate([lower_numbers[word_numbers[of_plain]], other_numbers])
@@ -459,5 +460,5 @@ def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[
 
 def _counted(columns: NDArray[np.integer], starts: NDArray[np.int64], width: int) -> CompressedRows:
     """How often each column comes in each row, by the columns of the rows one after the other."""
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    rows = np.repeat(np.arange(len(starts) - 1), starts[1:] - starts[:-1])
     return CompressedRows.counted(rows, columns, (len(starts) - 1, width))

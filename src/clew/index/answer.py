@@ -35,6 +35,7 @@ from clew.index.question import QueryOptions, Where
 from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
 from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
+from clew.second_thread import asking
 from clew.seed.dense import Dense
 from clew.seed.languages import LanguagesPart
 from clew.telemetry import observed
@@ -98,7 +99,8 @@ def answer(
         DeadlineError: The deadline passed before anything was found.
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
-    return observed(lambda: _whole_answer(index, question, vector, options, candidate_scores))
+    with asking():
+        return observed(lambda: _whole_answer(index, question, vector, options, candidate_scores))
 
 
 def _whole_answer(

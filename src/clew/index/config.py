@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
+from clew.cores import usable_cores
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.processes import usable_cores, working
+from clew.processes import working
 from clew.read import FILES, Extractor, FileReading, Split, Symbols, Triple
 from clew.read.json_values import check_savable
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns

@@ -23,9 +23,13 @@ from clew.graph import (
     freeze,
     has_vector,
 )
-from clew.text.words import contains_phrase
+from clew.second_thread import Begun, begin
+from clew.text.words import stand_side_by_side, words
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
+
+MIN_BESIDE = 60_000
+"""Facts that take longer to compare with a question than to hand to a second thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,14 @@ class FactRanking:
         if vector is None or not vector.any():
             return "the question has no vector"
         return ""
+
+    def begin_nearest(self, vector: Vectors, k: int) -> Begun[tuple[NDArray[np.int64], Floats]]:
+        """Have a second thread begin `nearest`, unless the facts are few."""
+
+        def nearest() -> tuple[NDArray[np.int64], Floats]:
+            return self.nearest(vector, k)
+
+        return begin(nearest) if len(self.vectors) >= MIN_BESIDE else Begun(nearest)
 
     def nearest(self, vector: Vectors, k: int) -> tuple[NDArray[np.int64], Floats]:
         """Return the `k` facts nearest to a question, best first, and their scores.
@@ -140,7 +152,12 @@ def names_mentioned(graph: Graph, facts: NDArray[np.integer], question: str) -> 
         graph.facts.subjects[facts].tolist(), graph.facts.objects[facts].tolist(), strict=True
     )
     ends = [set(pair) for pair in pairs]
-    known = {end for pair in ends for end in pair if contains_phrase(graph.texts[end], question)}
+    present = words(question)
+    known = {
+        end
+        for end in dict.fromkeys(end for pair in ends for end in pair)
+        if stand_side_by_side(words(graph.texts[end]), present)
+    }
     while more := {end for pair in ends if pair & known for end in pair} - known:
         known |= more
     return freeze([bool(pair & known) for pair in ends], np.bool_)

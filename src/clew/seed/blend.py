@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from clew.algorithms.kernels.mixing import blended
 from clew.graph import Floats, Graph
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense
@@ -43,12 +46,13 @@ class Blend:
         def find_seeds(query: Query) -> Seeds:
             results = [seed(query) for seed in bound]
             notes = {key: note for result in results for key, note in result.notes.items()}
-            first, second = (scale_to_best(result.scores) for result in results)
+            first, second = (np.asarray(result.scores, np.float64) for result in results)
+            bests = best_of(first), best_of(second)
             share = weighted_share(self.dense_share, query.vector_weight)
             if query.candidate_scores is not None:
                 rows = list(query.candidate_scores)
-                share = share_by_spread(share, first[rows], second[rows])
-            return Seeds(share * first + (1 - share) * second, notes=notes)
+                share = share_by_spread(share, first[rows] / bests[0], second[rows] / bests[1])
+            return Seeds(blended(first, second, *bests, share), notes=notes)
 
         return find_seeds
 
@@ -63,6 +67,18 @@ def scale_to_best(scores: Floats) -> Floats:
     """
     highest = scores.max(initial=0)
     return scores / highest if highest > 0 else scores
+
+
+def best_of(scores: Floats) -> float:
+    """Return what `scale_to_best` divides by; 1 where all are zeros.
+
+    Example:
+        >>> import numpy as np
+        >>> best_of(np.array([1.0, 4.0])), best_of(np.zeros(2))
+        (4.0, 1.0)
+    """
+    highest = float(scores.max(initial=0))
+    return highest if highest > 0 else 1.0
 
 
 def weighted_share(share: float, weight: float) -> float:

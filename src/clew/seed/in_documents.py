@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.kernels.mixing import added_of_owners
 from clew.algorithms.postings import Postings
 from clew.graph import Graph, canonical_text
-from clew.seed.blend import Blend, scale_to_best
+from clew.seed.blend import Blend, best_of, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.types import Query, Seed, Seeds
 
@@ -77,11 +78,9 @@ class InDocuments:
                 return seeds
             by_document = documents.postings.bm25(weights, self.k1, self.b)
             around = np.append(self.weight * scale_to_best(by_document), 0.0)
-            alone = scale_to_best(seeds.scores)
-            scores = around[owners]
-            scores += alone
-            scores /= 1 + self.weight
-            scores[alone <= 0] = 0.0
+            alone = np.asarray(seeds.scores, np.float64)
+            whole = 1 + self.weight
+            scores = added_of_owners(alone, best_of(alone), around, owners, whole)
             return replace(seeds, scores=scores)
 
         return find_seeds

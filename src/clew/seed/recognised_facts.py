@@ -117,6 +117,11 @@ class RecognisedFacts:
 
         def find_seeds(query: Query, asks_for_symbols: bool) -> Seeds:
             facts = every if self.asks and query.model is not None else of_prose
+            vector = query.vector_for_facts
+            obstacle = facts.obstacle(vector)
+            near = None
+            if vector is not None and not obstacle:
+                near = facts.begin_nearest(vector, self.max_facts)
             passages = passage_seed(query)
             notes: dict[str, Any] = dict(passages.notes)
 
@@ -124,13 +129,11 @@ class RecognisedFacts:
                 add_notes(notes, {"fallback": f"{why}: the passages alone are the seeds"})
                 return Seeds(scores, notes=notes)
 
-            vector = query.vector_for_facts
-            obstacle = facts.obstacle(vector)
             similar = _shares(sharpen(passages.scores, self.exponent))
-            if vector is None or obstacle:
+            if near is None:
                 is_alone = asks_for_symbols or not len(graph.facts)
                 return without_facts(passages.scores if is_alone else similar, obstacle)
-            ranked, scores = facts.nearest(vector, self.max_facts)
+            ranked, scores = near.result()
             is_near = scores > 0  # before names: a fact that is not near links none
             ranked, scores = ranked[is_near], scores[is_near]
             choice = choose_facts(graph, query, freeze(ranked, np.int32), asks=self.asks)
@@ -143,8 +146,10 @@ class RecognisedFacts:
             if not len(nearest):
                 return without_facts(similar, why)
             means, terminals = entity_scores(graph, nearest, scores, self.max_facts)
+            mixed = self.passage_share * similar
+            mixed[terminals] += (1 - self.passage_share) * (means[terminals] / means.sum())
             return Seeds(
-                (1 - self.passage_share) * _shares(means) + self.passage_share * similar,
+                mixed,
                 terminals,
                 nearest,
                 freeze(scores, np.float64),

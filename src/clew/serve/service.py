@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from clew.cores import usable_cores
 from clew.deadline import Deadline, DeadlineError
 from clew.model import TIMEOUT, ModelError
-from clew.processes import usable_cores
 from clew.serve.measurements import Measurements
 from clew.serve.served_index import ServedIndex
 from clew.serve.work_queue import STOPPING, QueueFullError, WorkQueue

@@ -259,10 +259,22 @@ def contains_phrase(cue: str, text: str) -> bool:
         >>> contains_phrase("art", "a party")
         False
     """
-    wanted, present = words(cue), words(text)
-    return bool(wanted) and any(
-        present[at : at + len(wanted)] == wanted for at in range(len(present) - len(wanted) + 1)
-    )
+    return stand_side_by_side(words(cue), words(text))
+
+
+def stand_side_by_side(wanted: Sequence[str], present: Sequence[str]) -> bool:
+    """Return whether some words stand side by side among others.
+
+    Args:
+        wanted: the words; none stand nowhere.
+        present: the others, of the same type.
+
+    Example:
+        >>> stand_side_by_side(["new", "york"], ["in", "new", "york", "yes"])
+        True
+    """
+    n = len(wanted)
+    return n > 0 and any(present[at : at + n] == wanted for at in range(len(present) - n + 1))
 
 
 def terms(text: str, identifiers: bool = True) -> list[str]:

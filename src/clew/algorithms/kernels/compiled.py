@@ -74,6 +74,8 @@ class Kernel:
         function: the function as it was written.
         options: of `numba.njit`.
         dispatcher: numba's own, once it has machine code.
+        build: makes what machine code calls in the place of the function, such as an intrinsic of
+            numba; None where the function is compiled.
         patience: seconds of the processor as plain Python, in all calls together, before one waits
             for machine code that has to be made; None for `PATIENCE`.
     """
@@ -87,10 +89,11 @@ class Kernel:
         at_once: Callable[..., Any] | None,
         options: dict[str, Any],
         lists: tuple[DTypeLike | None, ...] | None = None,
+        build: Callable[[], Any] | None = None,
     ) -> None:
         update_wrapper(self, function)
         self.function, self.options = function, options
-        self._at_once, self._lists = at_once, lists
+        self._at_once, self._lists, self.build = at_once, lists, build
         self.dispatcher: Any = None
 
     @cached_property
@@ -112,6 +115,10 @@ class Kernel:
             while cause is not None and not isinstance(cause, KeyboardInterrupt):
                 cause = cause.__cause__ or cause.__context__
             raise (cause or error) from None
+
+    def is_ready(self, *arguments: Any) -> bool:
+        """Return whether there is machine code for these arguments; there will be some."""
+        return compiler.request(self, arguments).is_ready
 
     def call_unprepared(self, *arguments: Any) -> Any:
         """Answer a call for whose types there is no machine code yet."""

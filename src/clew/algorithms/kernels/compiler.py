@@ -277,6 +277,8 @@ def _dispatcher(kernel: Loop) -> Any:
 
     from clew.algorithms.kernels import machine_code
 
+    if kernel not in _DISPATCHERS and kernel.build is not None:
+        _DISPATCHERS[kernel] = kernel.build()
     if kernel not in _DISPATCHERS:
         function = kernel.function
         namespace = with_replaced(function, _dispatcher, type(kernel))

@@ -26,12 +26,14 @@ class Loop(Protocol):
         function: the function as it was written.
         options: of `numba.njit`.
         dispatcher: numba's own, once it has machine code.
+        build: makes what machine code calls in its place; None where the function is compiled.
     """
 
     __name__: str
     function: Callable[..., Any]
     options: dict[str, Any]
     dispatcher: Any
+    build: Callable[[], Any] | None
 
     def __hash__(self) -> int: ...
 

@@ -29,3 +29,22 @@ def add_term(scores, texts, counts, start, end, norms, idf):
         text = np.uint64(texts[at])
         count = counts[at]
         scores[text] += np.float64(idf * count) / (np.float64(count) + norms[text])
+
+
+def _add_constant_at_once(sums, texts, start, end, more):
+    sums[texts[start:end]] += more
+
+
+@compiled(at_once=_add_constant_at_once)
+def add_constant(sums, texts, start, end, more):
+    """Add a number to the sum of each text of a run of postings, in place.
+
+    Args:
+        sums: float64 [n].
+        texts: as in `add_term`.
+        start: as in `add_term`.
+        end: as in `add_term`.
+        more: float64.
+    """
+    for at in range(start, end):
+        sums[np.uint64(texts[at])] += more

@@ -64,7 +64,8 @@ def _permute_at_once(starts, targets, weights, order, places):
 def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, products):
     z, before = start.copy(), np.zeros_like(start)
     follow, omega, square = z.dtype.type(damping), 1.0, damping * damping
-    scale, gathered = follow * shares, np.zeros_like(start)
+    scale, kind = follow * shares, np.result_type(weights, z)  # as the loop adds them
+    gathered = np.zeros(len(start), kind)
     blocks = list(_blocks(starts))
     places = None
     if len(blocks) == 1:  # what is the same for all products is made once where it is small
@@ -74,7 +75,7 @@ def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, prod
             tick()
             some = slice(int(starts[first]), int(starts[end]))
             into = _sums_of_slots(starts[first : end + 1]) if places is None else places
-            sums = np.zeros(4 * (end - first), np.result_type(weights, z))  # as the loop adds them
+            sums = np.zeros(4 * (end - first), kind)
             np.add.at(sums, into, weights[some] * z[targets[some]])
             gathered[first:end] = _total_at_once(sums)
         before += z.dtype.type(omega) * (start + scale * gathered - before)

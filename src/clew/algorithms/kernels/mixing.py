@@ -1,0 +1,64 @@
+"""Compiled loops over the scores of all nodes: one pass in the place of several of numpy's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clew.algorithms.kernels.compiled import compiled
+
+
+def _blended_at_once(first, second, first_best, second_best, share):
+    mixed, other = first / first_best, second / second_best
+    mixed *= share
+    other *= 1 - share
+    mixed += other
+    return mixed
+
+
+@compiled(at_once=_blended_at_once)
+def blended(first, second, first_best, second_best, share):
+    """Return share * first / first_best + (1 - share) * second / second_best: float64 [n].
+
+    Args:
+        first: float64 [n].
+        second: float64 [n].
+        first_best: what the first scores are divided by, not 0.
+        second_best: likewise.
+        share: the weight of the first scores.
+    """
+    mixed, rest = np.empty(len(first)), 1 - share
+    for row in range(len(first)):
+        mixed[row] = share * (first[row] / first_best) + rest * (second[row] / second_best)
+    return mixed
+
+
+def _added_at_once(scores, best, beside, owners, whole):
+    alone = scores / best
+    mixed = beside[owners]
+    mixed += alone
+    mixed /= whole
+    mixed[alone <= 0] = 0.0
+    return mixed
+
+
+@compiled(at_once=_added_at_once)
+def added_of_owners(scores, best, beside, owners, whole):
+    """Return (scores / best + beside[owner]) / whole, or 0 where the score is not above 0.
+
+    Args:
+        scores: float64 [n].
+        best: what the scores are divided by, above 0.
+        beside: float64 [m], what belongs to each owner.
+        owners: int64 [n], the owner of each score; -1 for the last.
+        whole: what the sum is divided by.
+    """
+    mixed, last = np.zeros(len(scores)), len(beside)
+    for row in range(len(scores)):
+        alone = scores[row] / best
+        if alone <= 0:
+            continue
+        owner = owners[row]
+        if owner < 0:
+            owner += last
+        mixed[row] = (beside[owner] + alone) / whole
+    return mixed

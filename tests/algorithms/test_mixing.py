@@ -1,0 +1,47 @@
+"""Loops over the scores of all nodes: number by number in Python, and both of their forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.kernels.mixing import added_of_owners, blended
+from clew.algorithms.kernels.postings import add_constant
+
+SCORES = st.lists(st.one_of(st.just(0.0), st.floats(0, 9)), min_size=1, max_size=9)
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+@given(SCORES, st.floats(0.1, 9), st.floats(0.1, 9), st.sampled_from([0, 0.3, 1]))
+def test_two_scores_are_blended_number_by_number(form, scores, first_best, second_best, share):
+    first, second = np.array(scores), np.array(scores[::-1])
+    expected = [
+        share * (one / first_best) + (1 - share) * (other / second_best)
+        for one, other in zip(scores, scores[::-1], strict=True)
+    ]
+    found = getattr(blended, form)(first, second, first_best, second_best, share)
+    assert found.tobytes() == np.array(expected, np.float64).tobytes()
+    assert first.tolist() == scores
+    assert second.tolist() == scores[::-1]
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+@given(SCORES, st.floats(0.1, 9), st.integers(0, 9))
+def test_what_belongs_to_the_owner_is_added_where_there_is_a_score(form, scores, best, seed):
+    chance = np.random.default_rng(seed)
+    beside, owners = chance.random(3), chance.integers(-1, 3, len(scores))
+    expected = [
+        (score / best + beside.tolist()[owner]) / 1.2 if score / best > 0 else 0.0
+        for score, owner in zip(scores, owners.tolist(), strict=True)
+    ]
+    found = getattr(added_of_owners, form)(np.array(scores), best, beside, owners, 1.2)
+    assert found.tobytes() == np.array(expected).tobytes()
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+def test_a_run_of_postings_gets_a_number_more(form):
+    sums, texts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 3, 1, 2], np.int32)
+    getattr(add_constant, form)(sums, texts, 1, 3, 0.5)
+    assert sums.tolist() == [1.0, 2.5, 3.0, 4.5]
