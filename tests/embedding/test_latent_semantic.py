@@ -15,12 +15,7 @@ from hypothesis import strategies as st
 
 import clew.embedding.latent_semantic
 from clew.embedding.embedder import Embedder
-from clew.embedding.latent_semantic import (
-    LatentSemantic,
-    kept_signature_rows,
-    signature_rows,
-    signatures,
-)
+from clew.embedding.latent_semantic import LatentSemantic, signatures
 from clew.text.words import terms
 
 PASSAGES = [
@@ -269,15 +264,3 @@ def test_it_is_plain_arrays_from_which_it_can_be_made_again_and_it_can_be_pickle
 def test_a_dimension_that_is_none_is_refused(dimensions):
     with pytest.raises(ValueError, match="dimensions is a whole number of at least 16; got"):
         LatentSemantic.fit(PASSAGES, dimensions)
-
-
-@pytest.mark.parametrize("length", [3, 200])
-def test_kept_signatures_are_those_of_words_made_together(length):
-    words = [*dict.fromkeys(" ".join(PASSAGES).split()), "naïve", "京都", "w" * length]
-    for some in (words[:9], words[20:3:-1], words, words[-2:], []):
-        for _ in range(2):
-            kept, made = kept_signature_rows(some, 64), signature_rows(some, 64)
-            for one, other in zip(vars(kept).values(), vars(made).values(), strict=True):
-                assert np.array_equal(one, other)
-            assert kept.values.tobytes() == made.values.tobytes()
-            assert kept.columns.dtype == made.columns.dtype

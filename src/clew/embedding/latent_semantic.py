@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.ranking import dense_ranks
-from clew.graph import Floats, Vectors, freeze, offsets_of, unit_rows
-from clew.text.kept import Kept
+from clew.graph import Floats, Vectors, freeze, unit_rows
 from clew.text.words import terms
 
 if TYPE_CHECKING:
@@ -43,10 +42,6 @@ IDF_POWER = 1.5
 RESIDUAL_WEIGHT = 0.5  # of the second part, in a dot product
 WHOLE_WORD_SHARE = 0.15  # of a word's signature: the word itself; the rest are its trigrams
 WHOLE_WORD_PLACES = 4  # of the word itself in its signature
-MAX_FEW = 64  # words whose signatures are looked up one by one
-MAX_KEPT_LETTERS = 64  # of a word whose signature is kept
-KEPT_SIGNATURES = Kept[tuple[str, int], tuple[NDArray[np.int32], Floats]](4_096)
-"""The places and values of the signatures of words that questions had last: some 3 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,31 +210,6 @@ def signature_rows(vocabulary: Sequence[str], width: int) -> CompressedRows:
     matrix = CompressedRows.summed(rows, columns, values, (n, width))
     size = np.sqrt(np.bincount(matrix.rows, matrix.values**2, n))
     return matrix.with_values(matrix.values * (1 / np.where(size > 0, size, 1))[matrix.rows])
-
-
-def kept_signature_rows(vocabulary: Sequence[str], width: int) -> CompressedRows:
-    """Return what `signature_rows` returns; those of few words are kept, which questions repeat.
-
-    Args:
-        vocabulary: the words.
-        width: the number of places.
-
-    Example:
-        >>> kept_signature_rows(["sea", "isle"], 512).values.shape
-        (15,)
-    """
-    if not 0 < len(vocabulary) <= MAX_FEW or max(map(len, vocabulary)) > MAX_KEPT_LETTERS:
-        return signature_rows(vocabulary, width)
-    found = {word: KEPT_SIGNATURES.get((word, width)) for word in vocabulary}
-    new = [word for word, signature in found.items() if signature is None]
-    if new:
-        rows = signature_rows(new, width)
-        for word, start, end in zip(new, rows.starts[:-1], rows.starts[1:], strict=True):
-            own = rows.columns[start:end].copy(), rows.values[start:end].copy()
-            found[word] = KEPT_SIGNATURES.put((word, width), own)
-    own_columns, own_values = zip(*filter(None, map(found.get, vocabulary)), strict=True)
-    starts = offsets_of([len(columns) for columns in own_columns])
-    return CompressedRows(starts, np.concatenate(own_columns), np.concatenate(own_values), width)
 
 
 def _bag(text: str) -> Counter[str]:

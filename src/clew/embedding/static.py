@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import centre_at_once
-from clew.embedding.latent_semantic import kept_signature_rows
+from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.text.kept import Kept
@@ -271,7 +271,7 @@ class StaticEmbedding:
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = piece_vectors()[counts.pieces].astype(np.float64)
-        spellings = kept_signature_rows(counts.terms, SIGNATURE_WIDTH)
+        spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
         for start in range(0, n, BATCH):
             end = min(start + BATCH, n)
