@@ -82,7 +82,11 @@ def test_chores_are_answered_on_pages_that_no_older_set_asks_for():
     ]
     first = {record["definitions"][0].partition("#")[0] for record in lines(CHORES)}
     assert not first & (pages[1] | pages[2])
-    assert pages[0] - first <= {"select", "threading", "xml.etree.elementtree"}  # the same, elsewhere
+    assert pages[0] - first <= {
+        "select",
+        "threading",
+        "xml.etree.elementtree",
+    }  # the same, elsewhere
 
 
 def test_a_quote_is_found_across_line_ends_and_markup():
@@ -122,7 +126,7 @@ def test_by_file_any_passage_of_the_file_answers():
 
 
 def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
-    rival = everyday.method_of("fifteen")
+    rival = everyday.method_of("fifteen", "tools")
     texts = ["# Ferries\n\nThey go at ten.", "# Bread\n\nThe oven is where it is and what it was."]
     documents = [clew.Document(name, text) for name, text in zip("ab", texts, strict=True)]
     index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))
