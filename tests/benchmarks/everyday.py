@@ -13,8 +13,9 @@ best by score, asked with `limit=10`, holds the words of the quote of one of its
 hit in a budget if the text that would be read holds it. The first recipe is the baseline: an interval is
 that of the mean paired difference from it, at 95 %. Of the questions that nothing answers, the passages
 and tokens are shown that come nevertheless, at the smallest budget. `refused` counts the budgets that
-raised BudgetError, of all questions; nothing is read there. `fifteen` is a rival, a BM25 of
-fifteen lines over the same passages.
+raised BudgetError, of all questions; nothing is read there. Three rivals rank the same passages: `fifteen`, a BM25 of
+fifteen lines; `bm25s`, the package of that name with stemming and stop words in the corpus's language (`bm25s_rival.py`);
+and `bm25s_names`, the same with names of source code taken apart at their capitals.
 
 Two tables are over all corpora: in the first every corpus weighs the same, in the second every question.
 
@@ -47,6 +48,7 @@ from clew.measure.paired import Table, build_table
 from clew.measure.quotes import Place, QuotedQuestion, lost_questions, quoted_question
 from clew.read import Splitter
 from clew.types import Seeds
+from tests.benchmarks.bm25s_rival import BM25S, LANGUAGES
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
 from tests.benchmarks.prepare.sets import SETS, Store, prepared_folder
 
@@ -112,11 +114,17 @@ def read_questions(path: Path, half: str) -> list[QuotedQuestion]:
     ]
 
 
-def method_of(name: str) -> Any:
-    """Return the recipe of that name, or the rival."""
-    if name != "fifteen":
+def method_of(name: str, corpus: str) -> Any:
+    """Return the recipe of that name, or the rival for a corpus."""
+    language = LANGUAGES.get(corpus, "english")
+    rivals = {
+        "fifteen": Fifteen(),
+        "bm25s": BM25S(language),
+        "bm25s_names": BM25S(language, names=True),
+    }
+    if name not in rivals:
         return recipes.get(name)
-    return clew.Pipeline(Fifteen(), selects=(select.Top(),), order=order.ByPrize())
+    return clew.Pipeline(rivals[name], selects=(select.Top(),), order=order.ByPrize())
 
 
 def best(context: clew.Context, k: int) -> list[clew.Item]:
@@ -180,7 +188,7 @@ def compare(
     budgets: Sequence[int],
 ) -> tuple[Table, dict[str, dict[str, str]]]:
     """Return the table of one corpus, and its further columns by column and recipe."""
-    measured = {name: measure(index, method_of(name), questions, budgets) for name in names}
+    measured = {name: measure(index, method_of(name, title), questions, budgets) for name in names}
     table = build_table(title, {name: own for name, (own, _) in measured.items()}, names[0])
     columns = measured[names[0]][1]
     return table, {

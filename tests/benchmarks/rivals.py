@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 Rival = TypeVar("Rival")
 PACKAGES = {
+    "Stemmer": "PyStemmer",
     "faiss": "faiss-cpu",
     "graphblas": "python-graphblas",
     "graspologic_native": "graspologic-native",

@@ -21,6 +21,7 @@ from tests.benchmarks.everyday import best, measure, read_questions
 SETS = [everyday.QUESTIONS / f"{name}.jsonl" for name in sorted(everyday_corpora.SOURCES)]
 HOWTO = everyday.QUESTIONS / "howto.jsonl"  # written, too, for a folder that code makes
 TASKS = everyday.QUESTIONS / "tasks.jsonl"  # the same
+CHORES = everyday.QUESTIONS / "chores.jsonl"  # the same
 
 
 def asked(text, *quotes):
@@ -32,7 +33,7 @@ def lines(path):
 
 
 def test_there_is_a_set_for_every_corpus():
-    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS}
+    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS, CHORES}
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
@@ -64,13 +65,28 @@ def test_each_how_to_question_is_of_a_definition_of_its_own():
     assert len(set(files)) == len(files), "one definition was drawn of each file"
 
 
-def test_each_task_is_asked_once_and_names_what_does_it():
-    records = lines(TASKS)
-    assert len({record["question"] for record in records}) == len(records) == 133
+@pytest.mark.parametrize(("path", "n"), [(TASKS, 133), (CHORES, 60)])
+def test_each_task_is_asked_once_and_names_what_does_it(path, n):
+    records = lines(path)
+    assert len({record["question"] for record in records}) == len(records) == n
     for record in records:
         places = [name.partition("#") for name in record["definitions"]]
         assert places
         assert all(page and anchor for page, _, anchor in places)
+
+
+def test_chores_are_answered_on_pages_that_no_older_set_asks_for():
+    pages = [
+        {name.partition("#")[0] for record in lines(path) for name in record["definitions"]}
+        for path in (CHORES, HOWTO, TASKS)
+    ]
+    first = {record["definitions"][0].partition("#")[0] for record in lines(CHORES)}
+    assert not first & (pages[1] | pages[2])
+    assert pages[0] - first <= {
+        "select",
+        "threading",
+        "xml.etree.elementtree",
+    }  # the same, elsewhere
 
 
 def test_a_quote_is_found_across_line_ends_and_markup():
@@ -110,7 +126,7 @@ def test_by_file_any_passage_of_the_file_answers():
 
 
 def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
-    rival = everyday.method_of("fifteen")
+    rival = everyday.method_of("fifteen", "tools")
     texts = ["# Ferries\n\nThey go at ten.", "# Bread\n\nThe oven is where it is and what it was."]
     documents = [clew.Document(name, text) for name, text in zip("ab", texts, strict=True)]
     index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))

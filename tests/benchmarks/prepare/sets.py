@@ -328,6 +328,7 @@ SETS: dict[str, PreparedSet] = {
     "python": PreparedSet("documentation", _python, "support"),
     "howto": PreparedSet("documentation", _written("howto"), "support"),
     "tasks": PreparedSet("documentation", _written("tasks"), "support"),
+    "chores": PreparedSet("documentation", _written("chores"), "support"),
     "posts": PreparedSet("documentation", _posts, "support"),
     "handbooks": PreparedSet("documentation", _from_archives(*HANDBOOKS), "support"),
     "manuals": PreparedSet("documentation", _from_archives(*MANUALS), "handbooks"),
