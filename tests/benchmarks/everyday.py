@@ -50,7 +50,7 @@ from clew.read import Splitter
 from clew.types import Seeds
 from tests.benchmarks.bm25s_rival import BM25S, LANGUAGES
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
-from tests.benchmarks.prepare.sets import SETS, Store, prepared_folder
+from tests.benchmarks.prepare.sets import SETS, Store, further_folder, prepared_folder
 
 QUESTIONS = Path(__file__).with_name("everyday")
 KS = (1, 3, 10)
@@ -238,6 +238,13 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
     parser.add_argument("--questions", type=Path, help="its questions")
     parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
+    parser.add_argument(
+        "--further",
+        type=int,
+        metavar="N",
+        help="ask what the half held has beyond its questions, up to N with these, of the sets that "
+        "are cut short (with --half held)",
+    )
 
 
 def places_of(
@@ -250,6 +257,8 @@ def places_of(
         parser.error("name a folder for the corpora with --cache, or your own with --folder")
     if options.folder is not None and not options.folder.is_dir():
         raise FileNotFoundError(f"{options.folder} is no folder")
+    if options.further and options.half != "held":
+        parser.error("--further asks what no half has, of the files of --half held")
     own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
     return [(corpus, *folder_and_questions(corpus, options)) for corpus in own]
 
@@ -261,7 +270,10 @@ def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path
     if corpus in SOURCES:
         folder = corpus_folder(corpus, options.cache, options.index_url)
         return folder, QUESTIONS / f"{corpus}.jsonl"
-    return prepared_folder(corpus, options.cache, Store(options.sources, options.index_url))
+    store = Store(options.sources, options.index_url)
+    if options.further:
+        return further_folder(corpus, options.cache, store, options.further)
+    return prepared_folder(corpus, options.cache, store)
 
 
 def index_of(folder: Path, options: argparse.Namespace) -> clew.Index:

@@ -27,12 +27,15 @@ from tests.benchmarks.prepare.material import (
     Material,
     Place,
     checked,
+    digest,
     half_of,
     plain,
     write,
 )
 from tests.benchmarks.prepare.package import DebianPackage
 from tests.benchmarks.prepare.words import quote_around, quotes_along
+
+FERRY = "ferry waits at the old quay"
 
 
 def git(folder, *arguments):
@@ -160,6 +163,25 @@ def test_a_folder_finds_the_files_that_hold_whole_words():
     assert folder.holders("the oven is hot") == {"c.html"}
     assert folder.holders("var ferry") == set()
     assert plain("c.txt", FILES["c.html"]) == FILES["c.html"]
+
+
+def test_further_questions_are_held_and_were_not_asked(tmp_path, monkeypatch):
+    """Those of the half `held` in drawn order, from the first that the set itself has no room for."""
+    drafts = [
+        Draft(f"Where does ferry {i} wait now?", (Place("a.txt", FERRY),), f"{i}")
+        for i in range(40)
+    ]
+    material = Material(FILES, drafts, per_half=6)
+    own = sets.PreparedSet("languages", lambda _: (material, ()))
+    monkeypatch.setitem(sets.SETS, "german", own)
+    in_turn = [draft.question for draft in drafts if half_of(draft.group) == "held"]
+    in_turn.sort(key=lambda question: digest("german", question, question.split()[3]))
+    assert len(in_turn) > 10
+    folder, path = sets.further_folder("german", tmp_path, sets.Store(None), 10)
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert [record["question"] for record in records] == in_turn[6:10]
+    assert {record["half"] for record in records} == {"held"}
+    assert (folder / "a.txt").read_text("utf-8") == FILES["a.txt"]
 
 
 def test_what_breaks_a_rule_falls_and_is_counted():

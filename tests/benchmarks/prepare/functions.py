@@ -37,6 +37,7 @@ PARAGRAPH_END = re.compile(r"\n\s*\n|\n\s*(?:@|[-=]{3,}|Parameters\b|Args\b|:par
 SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)[.!?](?=\s|$)")
 KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "return", "constructor"))
 MAX_WORDS = 40  # of a sentence
+PER_HALF = 50  # questions
 PER_FILE = 4  # questions
 MAX_HOMES = 2  # files that document a function of one name: others implement what many share
 
@@ -60,7 +61,7 @@ class Function:
     code: str
 
 
-def prepare(files: Mapping[str, str], name: str, per_half: int = 50) -> Material:
+def prepare(files: Mapping[str, str], name: str, per_half: int = PER_HALF) -> Material:
     """Return the files without the documentation of the functions that are asked for.
 
     Args:

@@ -184,21 +184,9 @@ def write(
         What fell, counted by reason.
     """
     kept, fallen = checked(material, name)
-    for path, text in material.files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8", newline="")
+    write_files(material.files, folder)
     others = in_drawn_order(foreign, f"{name} unanswerable")[: 2 * UNANSWERABLE]
-    records = [
-        {
-            "id": f"{name}-{i:03}",
-            "question": draft.question,
-            "gold": [place._asdict() for place in draft.places],
-            "half": half_of(draft.group),
-            "answerable": True,
-        }
-        for i, draft in enumerate(kept)
-    ] + [
+    records = answered_records(name, kept) + [
         {
             "id": f"{name}-none-{i:03}",
             "question": draft.question,
@@ -208,6 +196,33 @@ def write(
         }
         for i, draft in enumerate(others)
     ]
-    lines = [json.dumps(record, ensure_ascii=False) for record in records]
-    questions.write_text("\n".join(lines) + "\n", "utf-8")
+    write_questions(questions, records)
     return fallen
+
+
+def write_files(files: Mapping[str, str], folder: Path) -> None:
+    """Write texts into a folder."""
+    for path, text in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8", newline="")
+
+
+def answered_records(name: str, drafts: Iterable[Draft]) -> list[dict[str, object]]:
+    """Return what a file of questions has of drafts that something answers."""
+    return [
+        {
+            "id": f"{name}-{i:03}",
+            "question": draft.question,
+            "gold": [place._asdict() for place in draft.places],
+            "half": half_of(draft.group),
+            "answerable": True,
+        }
+        for i, draft in enumerate(drafts)
+    ]
+
+
+def write_questions(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+    """Write a file of questions."""
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    path.write_text("\n".join(lines) + "\n" if lines else "", "utf-8")

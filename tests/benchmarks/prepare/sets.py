@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from clew.measure.files import read_lines
 from tests.benchmarks.everyday_corpora import Source, archive_texts
 from tests.benchmarks.prepare import (
     abstracts,
@@ -20,7 +21,16 @@ from tests.benchmarks.prepare import (
     support,
 )
 from tests.benchmarks.prepare.checkout import Checkout
-from tests.benchmarks.prepare.material import Draft, Material, write
+from tests.benchmarks.prepare.material import (
+    Draft,
+    Material,
+    answered_records,
+    checked,
+    half_of,
+    write,
+    write_files,
+    write_questions,
+)
 from tests.benchmarks.prepare.package import DebianPackage
 
 XQUAD = Checkout("google-deepmind/xquad", "7d30520c717524000f0d9d2f9c10a069acd9d285")
@@ -158,10 +168,12 @@ class Store:
     Attributes:
         sources: The folder of clones and packages; None if there is none.
         index_url: The package index; None for the one that pip uses.
+        per_half: So many questions a half at most; None for the number of each set.
     """
 
     sources: Path | None
     index_url: str | None = None
+    per_half: int | None = None
 
     def checkout(
         self, source: Checkout | DebianPackage, keep: Callable[[str], bool]
@@ -304,16 +316,15 @@ def _code(
             ),
         )
         small = {path: text for path, text in texts.items() if len(text) <= largest}
-        return functions.prepare(small, name), ()
+        return functions.prepare(small, name, store.per_half or functions.PER_HALF), ()
 
     return prepare
 
 
 def _graphs(store: Store) -> tuple[Material, Sequence[Draft]]:
     texts = store.archives(NETWORKX)
-    return functions.prepare(
-        {path: text for path, text in texts.items() if not TESTS.search(path)}, "graphs"
-    ), ()
+    own = {path: text for path, text in texts.items() if not TESTS.search(path)}
+    return functions.prepare(own, "graphs", store.per_half or functions.PER_HALF), ()
 
 
 def _queries(store: Store) -> tuple[Material, Sequence[Draft]]:
@@ -379,4 +390,28 @@ def prepared_folder(name: str, cache: Path, store: Store) -> tuple[Path, Path]:
         raise ValueError(f"{name}: no question passes the rules: {dict(fallen)}")
     (cache / f"{name}.fallen.json").write_text(json.dumps(fallen, indent=1), "utf-8")
     done.touch()
+    return folder, questions
+
+
+def further_folder(name: str, cache: Path, store: Store, per_half: int) -> tuple[Path, Path]:
+    """Return the folder of a set that is prepared with more questions, and those that are new.
+
+    They are of the half `held`, in the drawn order behind those that the set has. The folder is one
+    of its own: what is asked is cut out of the files of some sets.
+
+    Args:
+        name: as in `prepared_folder`.
+        cache: likewise.
+        store: likewise.
+        per_half: so many questions a half, with those that the set has.
+    """
+    folder, questions = (cache / f"{name}-further{end}" for end in (f"-{per_half}", ".jsonl"))
+    _, asked = prepared_folder(name, cache, store)
+    known = {record["question"] for _, record in read_lines(asked)}
+    material, _ = SETS[name].prepare(replace(store, per_half=per_half))
+    material = replace(material, per_half=per_half)
+    kept, _ = checked(material, name)
+    new = [one for one in kept if half_of(one.group) == "held" and one.question not in known]
+    write_files(material.files, folder)
+    write_questions(questions, answered_records(f"{name}-further", new))
     return folder, questions
