@@ -52,13 +52,9 @@ def added_of_owners(scores, best, beside, owners, whole):
         owners: int64 [n], the owner of each score; -1 for the last.
         whole: what the sum is divided by.
     """
-    mixed, last = np.zeros(len(scores)), len(beside)
+    mixed = np.empty(len(scores))
     for row in range(len(scores)):
         alone = scores[row] / best
-        if alone <= 0:
-            continue
-        owner = owners[row]
-        if owner < 0:
-            owner += last
-        mixed[row] = (beside[owner] + alone) / whole
+        together = (beside[owners[row]] + alone) / whole
+        mixed[row] = 0.0 if alone <= 0 else together  # a choice of two numbers takes no branch
     return mixed
