@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.mixing import added_of_owners, blended
+from clew.algorithms.kernels.mixing import added_of_owners, blended, raised_by_others
 from clew.algorithms.kernels.postings import add_constant
 
 SCORES = st.lists(st.one_of(st.just(0.0), st.floats(0, 9)), min_size=1, max_size=9)
@@ -38,6 +38,22 @@ def test_what_belongs_to_the_owner_is_added_where_there_is_a_score(form, scores,
     ]
     found = getattr(added_of_owners, form)(np.array(scores), best, beside, owners, 1.2)
     assert found.tobytes() == np.array(expected).tobytes()
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+@given(SCORES, st.integers(0, 9))
+def test_some_scores_are_raised_by_others_as_they_were_before(form, scores, seed):
+    chance, n = np.random.default_rng(seed), len(scores)
+    rows = np.flatnonzero(chance.random(n) < 0.7).astype(np.int32)
+    others, weights = chance.integers(0, n, len(rows)), chance.random(len(rows))
+    expected = list(scores)
+    for row, other, weight in zip(rows.tolist(), others.tolist(), weights.tolist(), strict=True):
+        if scores[row] > 0:
+            expected[row] = (scores[row] + weight * scores[other]) / 1.4
+    before = np.array(scores)
+    found = getattr(raised_by_others, form)(before, rows, others, weights, 1.4)
+    assert found.tobytes() == np.array(expected, np.float64).tobytes()
+    assert before.tolist() == scores
 
 
 @pytest.mark.parametrize("form", ["plain", "function"])

@@ -66,3 +66,37 @@ def added_of_owners(scores, best, beside, owners, whole):
             together = sums[row] / whole
             own[row] = 0.0 if own[row] <= 0 else together
     return mixed
+
+
+def _raised_at_once(scores, rows, others, weights, whole):
+    raised, alone = scores.copy(), scores[rows]
+    beside = weights * np.maximum(scores[others], 0.0)
+    raised[rows] = np.where(alone > 0, (alone + beside) / whole, alone)
+    return raised
+
+
+@compiled(at_once=_raised_at_once)
+def raised_by_others(scores, rows, others, weights, whole):
+    """Return the scores, where (score + weight * other) / whole is in the place of some above 0.
+
+    Args:
+        scores: float64 [n].
+        rows: int32 [m], those that are replaced, each once.
+        others: int64 [m], the row of the other score beside each; one below 0 counts as 0.
+        weights: float64 [m], of the other scores.
+        whole: what the sums are divided by.
+    """
+    raised, alone, sums = scores.copy(), np.empty(BLOCK), np.empty(BLOCK)
+    for first in range(0, len(rows), BLOCK):
+        n = min(BLOCK, len(rows) - first)
+        own, beside, of_others = rows[first:], others[first:], weights[first:]
+        for i in range(n):
+            alone[i] = scores[own[i]]
+            other = scores[beside[i]]
+            sums[i] = 0.0 if other <= 0 else other
+        for i in range(n):
+            together = (alone[i] + of_others[i] * sums[i]) / whole
+            sums[i] = together if alone[i] > 0 else alone[i]
+        for i in range(n):
+            raised[own[i]] = sums[i]
+    return raised
