@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.mixing import added_of_owners, blended, raised_by_others
+from clew.algorithms.kernels.mixing import above_noise, added_of_owners, blended, raised_by_others
 from clew.algorithms.kernels.postings import add_constant
 
 SCORES = st.lists(st.one_of(st.just(0.0), st.floats(0, 9)), min_size=1, max_size=9)
@@ -61,3 +61,11 @@ def test_a_run_of_postings_gets_a_number_more(form):
     sums, texts = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 3, 1, 2], np.int32)
     getattr(add_constant, form)(sums, texts, 1, 3, 0.5)
     assert sums.tolist() == [1.0, 2.5, 3.0, 4.5]
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+def test_noise_is_no_score(form):
+    products = np.float32([0.5, 1e-9, -1e-9, -0.5, 0.25, 0.0, np.nan, 1e-6, np.inf])
+    found = getattr(above_noise, form)(products, float(products[7]))
+    assert found.dtype == np.float64
+    assert found.tolist() == [0.5, 0.0, 0.0, -0.5, 0.25, 0.0, 0.0, 0.0, np.inf]

@@ -100,3 +100,24 @@ def raised_by_others(scores, rows, others, weights, whole):
         for i in range(n):
             raised[own[i]] = sums[i]
     return raised
+
+
+def _above_noise_at_once(products, noise):
+    scores = products.astype(np.float64)
+    scores[np.flatnonzero(~(np.abs(scores) > noise))] = 0.0  # few: by rows it is faster
+    return scores
+
+
+@compiled(at_once=_above_noise_at_once)
+def above_noise(products, noise):
+    """Return products in double precision, and 0 where they are no more than noise: float64 [n].
+
+    Args:
+        products: float32 [n].
+        noise: the largest absolute value that is noise.
+    """
+    scores = np.empty(len(products))
+    for row in range(len(products)):
+        score = np.float64(products[row])
+        scores[row] = score if abs(score) > noise else 0.0
+    return scores
