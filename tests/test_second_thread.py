@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from clew import Document, Index, second_thread
+from clew import Document, Index, cores, second_thread
 from clew.algorithms.kernels.compiled import finish_compiling
 from clew.algorithms.pagerank import full
 from clew.deadline import current, within
@@ -29,6 +29,7 @@ def second(monkeypatch):
     thread = second_thread._SecondThread()
     thread.is_wanted = True
     monkeypatch.setattr(second_thread, "_SECOND", thread)
+    monkeypatch.setattr(second_thread, "is_core_free", lambda: True)
     yield thread
     thread.stop()
 
@@ -108,6 +109,20 @@ def test_several_questions_at_once_have_no_second_thread(second):
     assert second.questions == 0
 
 
+@pytest.mark.parametrize(
+    ("said", "is_free"),
+    [("9.1 8.2 7.0 1/98 24", True), ("0.1 0.2 0.3 2/98 24", False), ("", True), ("a b c d", True)],
+)
+def test_a_core_is_free_where_fewer_threads_run(second, monkeypatch, tmp_path, said, is_free):
+    (tmp_path / "loadavg").write_text(said)
+    monkeypatch.setattr(cores, "RUNNING", str(tmp_path / "loadavg"))
+    monkeypatch.setattr(cores.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(second_thread, "is_core_free", cores.is_core_free)
+    assert begin(int).is_offered == is_free
+    monkeypatch.setattr(cores, "RUNNING", str(tmp_path / "missing"))
+    assert cores.is_core_free()
+
+
 def test_where_nothing_is_gained_it_rests_for_longer_and_longer(second, monkeypatch):
     now = 1000.0
     monkeypatch.setattr(second_thread, "time", SimpleNamespace(monotonic=lambda: now))
@@ -147,7 +162,7 @@ def test_the_thread_ends_and_another_comes(second, monkeypatch):
 @pytest.mark.parametrize(("value", "is_wanted"), [("1", False), (" 1 ", False), ("2", True)])
 def test_the_environment_turns_it_off(value, is_wanted):
     program = (
-        "from clew import cores; cores.usable_cores = lambda: 2\n"
+        "from clew import cores; cores.usable_cores = lambda: 2; cores.is_core_free = lambda: True\n"
         "from clew import second_thread; print(second_thread.begin(int).is_offered)"
     )
     environment = {**os.environ, "CLEW_THREADS": value}

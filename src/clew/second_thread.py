@@ -12,6 +12,7 @@ does no work
 
 - while several questions are being answered, which keep the cores busy by themselves,
 - where there is one core only, or `CLEW_THREADS` is "1" in the environment,
+- while as many threads of all programs run as there are cores, where the system says so,
 - for a while after nothing was gained by it, since other programs need the cores then.
 """
 
@@ -27,7 +28,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
-from clew.cores import usable_cores
+from clew.cores import is_core_free, usable_cores
 from clew.forking import renew_after_fork
 
 Result = TypeVar("Result")
@@ -140,7 +141,7 @@ class _SecondThread:
         """Have the thread do some work, if it is free and may."""
         if not self.is_wanted or self.questions > 1 or time.monotonic() < self.rests_until:
             return
-        if not self.is_free.acquire(blocking=False):
+        if not is_core_free() or not self.is_free.acquire(blocking=False):
             return
         if self.thread is None:
             name, arguments = "clew second", (self.inbox, self.is_free)

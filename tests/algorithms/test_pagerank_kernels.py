@@ -378,6 +378,7 @@ def test_an_iteration_is_the_same_whether_the_second_thread_comes_or_not(monkeyp
     if not comes:
         second.thread = threading.current_thread()  # so that none is started
     monkeypatch.setattr(second_thread, "_SECOND", second)
+    monkeypatch.setattr(second_thread, "is_core_free", lambda: True)
     links, shares, start = links_of(2)
     arguments = shared_walks.parts_of(links[0]), links, shares, start, 0.5, 13
     expected = walks.semi_iterate(*links, shares, start, 0.5, 13)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clew.algorithms.ranking import equalize, exceeds
+from clew.algorithms.kernels.mixing import above_noise
+from clew.algorithms.ranking import TOLERANCE, equalize
 from clew.graph import (
     AnyVectors,
     DenseSegment,
@@ -78,8 +79,7 @@ def as_cosines(products: Vectors) -> Floats:
         >>> as_cosines(np.float32([0.5, 1e-9])).tolist()
         [0.5, 0.0]
     """
-    scores: Floats = products.astype(np.float64)
-    scores[np.flatnonzero(~exceeds(np.abs(scores), 0.0))] = 0.0  # few: by rows it is faster
+    scores: Floats = above_noise(products, TOLERANCE)
     return equalize(scores, 1.0) if scores.max(initial=0) < LOW else scores
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from clew.algorithms.kernels.mixing import raised_by_others
 from clew.graph import Graph
 from clew.seed.in_documents import DocumentWordsPart, InDocuments
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
@@ -72,10 +73,8 @@ class InSummaries:
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
-            scores = np.array(seeds.scores, np.float64)
-            alone = seeds.scores[rows]
-            beside = weights * np.maximum(seeds.scores[of_rows], 0.0)
-            scores[rows] = np.where(alone > 0, (alone + beside) / (1 + self.weight), alone)
+            alone = np.asarray(seeds.scores, np.float64)
+            scores = raised_by_others(alone, rows, of_rows, weights, 1 + self.weight)
             return replace(seeds, scores=scores)
 
         return find_seeds

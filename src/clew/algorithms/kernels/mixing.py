@@ -6,6 +6,8 @@ import numpy as np
 
 from clew.algorithms.kernels.compiled import compiled
 
+BLOCK = 1024  # scores that stay near the processor
+
 
 def _blended_at_once(first, second, first_best, second_best, share):
     mixed, other = first / first_best, second / second_best
@@ -52,13 +54,70 @@ def added_of_owners(scores, best, beside, owners, whole):
         owners: int64 [n], the owner of each score; -1 for the last.
         whole: what the sum is divided by.
     """
-    mixed, last = np.zeros(len(scores)), len(beside)
-    for row in range(len(scores)):
-        alone = scores[row] / best
-        if alone <= 0:
-            continue
-        owner = owners[row]
-        if owner < 0:
-            owner += last
-        mixed[row] = (beside[owner] + alone) / whole
+    mixed, sums = np.empty(len(scores)), np.empty(BLOCK)
+    for first in range(0, len(scores), BLOCK):
+        n = min(BLOCK, len(scores) - first)
+        own, of_scores, of_owners = mixed[first:], scores[first:], owners[first:]
+        for row in range(n):  # several divisions at once, which those with a place between are not
+            own[row] = of_scores[row] / best
+        for row in range(n):
+            sums[row] = beside[of_owners[row]] + own[row]
+        for row in range(n):
+            together = sums[row] / whole
+            own[row] = 0.0 if own[row] <= 0 else together
     return mixed
+
+
+def _raised_at_once(scores, rows, others, weights, whole):
+    raised, alone = scores.copy(), scores[rows]
+    beside = weights * np.maximum(scores[others], 0.0)
+    raised[rows] = np.where(alone > 0, (alone + beside) / whole, alone)
+    return raised
+
+
+@compiled(at_once=_raised_at_once)
+def raised_by_others(scores, rows, others, weights, whole):
+    """Return the scores, where (score + weight * other) / whole is in the place of some above 0.
+
+    Args:
+        scores: float64 [n].
+        rows: int32 [m], those that are replaced, each once.
+        others: int64 [m], the row of the other score beside each; one below 0 counts as 0.
+        weights: float64 [m], of the other scores.
+        whole: what the sums are divided by.
+    """
+    raised, alone, sums = scores.copy(), np.empty(BLOCK), np.empty(BLOCK)
+    for first in range(0, len(rows), BLOCK):
+        n = min(BLOCK, len(rows) - first)
+        own, beside, of_others = rows[first:], others[first:], weights[first:]
+        for i in range(n):
+            alone[i] = scores[own[i]]
+            other = scores[beside[i]]
+            sums[i] = 0.0 if other <= 0 else other
+        for i in range(n):
+            together = (alone[i] + of_others[i] * sums[i]) / whole
+            sums[i] = together if alone[i] > 0 else alone[i]
+        for i in range(n):
+            raised[own[i]] = sums[i]
+    return raised
+
+
+def _above_noise_at_once(products, noise):
+    scores = products.astype(np.float64)
+    scores[np.flatnonzero(~(np.abs(scores) > noise))] = 0.0  # few: by rows it is faster
+    return scores
+
+
+@compiled(at_once=_above_noise_at_once)
+def above_noise(products, noise):
+    """Return products in double precision, and 0 where they are no more than noise: float64 [n].
+
+    Args:
+        products: float32 [n].
+        noise: the largest absolute value that is noise.
+    """
+    scores = np.empty(len(products))
+    for row in range(len(products)):
+        score = np.float64(products[row])
+        scores[row] = score if abs(score) > noise else 0.0
+    return scores

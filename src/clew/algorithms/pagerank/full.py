@@ -39,7 +39,7 @@ ROUNDED = 1e-5  # sums of weights that are as near as this are the same
 TINY = 1e-300
 CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass over the links
 MAX_TOGETHER = 16  # reset vectors in one pass
-MIN_TOGETHER = 250_000  # links from which on two threads iterate in less time than one
+MIN_TOGETHER = 500_000  # links from which on two threads iterate in much less time than one
 
 SparseMatrix = Any  # a scipy CSR array; scipy is not loaded for its type
 SparseRows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # starts, targets, weights
