@@ -296,12 +296,6 @@ EQUIVALENT: dict[str, dict[tuple[str, str], str]] = {
             "lazy, fixed = LazyLengths(Ragged.empty( -1), nothing, np.zeros(0), 1.0), lengths",
         ): "fixed lengths are read, and no slot is looked up",
     },
-    "algorithms/community_search/kernels/peeling": {
-        (
-            "if left <= 1:",
-            "if left <= 0:",
-        ): "in the loop a shortcut, since the same is asked after it; where it is asked last, tests fail",
-    },
     "algorithms/pagerank/full": {
         (
             "if kind is np.float64:",

@@ -20,7 +20,7 @@ questions of MuSiQue (facts by a language model) and of HotpotQA (facts read by 
     | journey_paper         | .52   .72    | .62   .81  journey  |
     | dense                 | .57   .75    |                     |
 
-(*) Over the first 40 questions of each, since every k among all chunks takes about a second.
+(*) Over the first 40 questions of each, as every k among all chunks took about a second then.
 
 The published methods were made for a language model that filters facts and writes reports, and for
 contexts of several thousand tokens, in which facts take less of the room. In journey, agentic and

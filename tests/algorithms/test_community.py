@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from clew.algorithms.community_search import (
     k_truss,
+    nested_trusses,
     peel,
     search_communities,
+    search_trusses,
     trussness,
 )
+from clew.algorithms.community_search.kernels.bit_rows import bit_rows, count_bits, lowest_bit
 from clew.graph import Links, Ragged
 
 
@@ -392,3 +395,103 @@ def test_a_search_finds_for_every_k_what_peeling_its_truss_finds(cascade, seed):
         assert one.means == pytest.approx(other.means)
         assert one.mean == pytest.approx(other.mean)
         assert sorted(one.slots.tolist()) == sorted(other.slots.tolist())
+
+
+def overlapping_cliques(n, seed):
+    """Cliques of neighbours in number, of sizes from 3 to 24, and a few edges far away."""
+    rng, graph = np.random.default_rng(seed), nx.empty_graph(n)
+    for first in range(0, n - 24, 7):
+        members = first + rng.choice(24, int(rng.integers(3, 25)), replace=False)
+        graph.add_edges_from(combinations(members.tolist(), 2))
+    graph.add_edges_from(rng.integers(0, n, (n, 2)).tolist())
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+def peeled_with_sets(graph, worth, k):
+    """(nodes, mean) of the best part, by sets of neighbours alone, where single nodes are removed."""
+    best, truss = None, truss_in(graph, k)
+    for part in nx.connected_components(truss):
+        near = {node: set(truss[node]) for node in part}
+
+        def may_go(node, near=near):
+            around, reached = near[node], {min(near[node])}
+            if any(len(near[a] & near[b]) <= k - 2 for a in around for b in near[a] & around):
+                return False
+            waiting = list(reached)
+            while waiting:
+                new = near[waiting.pop()] - reached - {node}
+                reached |= new
+                waiting += new
+            return len(reached) == len(near) - 1
+
+        while len(near) > k:
+            mean_worth = mean(worth, near)
+            low = [node for node in near if worth[node] < mean_worth - 1e-6]
+            gone = next(
+                (node for node in sorted(low, key=lambda v: (worth[v], v)) if may_go(node)), None
+            )
+            if gone is None:
+                break
+            for other in near.pop(gone):
+                near[other].discard(gone)
+        if len(near) >= k:
+            key = round(mean(worth, near), 9), len(near), sorted(near)
+            best = key if best is None else max(best, key, key=lambda one: one[:2])
+    return best
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trusses_of_many_words_are_peeled_one_after_the_other_as_each_by_itself(seed):
+    """More nodes than a word has bits, and nodes that wait for one that is removed later."""
+    graph = overlapping_cliques(150, seed)
+    links, rows = links_of(graph), np.arange(150, dtype=np.int32)
+    trusses = nested_trusses(links, rows)
+    assert trusses.last == int(trussness(links).max()) > 8
+    for drawn in (seed, seed + 50):  # nothing of the first question is left for the second
+        worth = worths(graph, drawn, 1000)
+        found = {one.k: one for one in search_trusses(trusses, worth, max_k=None).communities}
+        wanted = {k: peeled_with_sets(graph, worth, k) for k in range(3, trusses.last + 1)}
+        last = {tuple(nodes): k for k, (_, _, nodes) in wanted.items()}
+        assert sorted(found) == sorted(last.values())
+        for k, one in found.items():
+            assert one.rows.tolist() == wanted[k][2]
+            assert one.mean == pytest.approx(wanted[k][0], abs=1e-8)
+            assert len(one.means) - 1 <= 150
+            inner = truss_in(graph, k).subgraph(one.rows.tolist()).edges
+            ends = zip(links.sources[one.slots], links.targets[one.slots], strict=True)
+            assert {tuple(map(int, pair)) for pair in ends} == {tuple(sorted(e)) for e in inner}
+
+
+def test_trusses_without_slots_are_peeled_alike_and_among_some_rows():
+    graph = overlapping_cliques(150, 9)
+    links, worth = links_of(graph), worths(graph, 9, 1000)
+    rows = np.flatnonzero(np.random.default_rng(9).random(150) < 0.8).astype(np.int32)
+    searched = search_communities(links, rows, worth, max_k=None)
+    known = search_trusses(nested_trusses(links, rows, slots=False), worth, max_k=None)
+    assert known.level == searched.level == "truss"
+    for one, other in zip(known.communities, searched.communities, strict=True):
+        assert (one.k, one.mean, one.means) == (other.k, other.mean, other.means)
+        assert one.rows.tolist() == other.rows.tolist()
+        assert not len(one.slots)
+        assert len(other.slots)
+
+
+@given(st.integers(1, 2**64 - 1))
+def test_the_bits_of_a_word_are_counted_and_the_lowest_is_found(word):
+    for form in (count_bits.plain, count_bits.function, count_bits):
+        with np.errstate(over="ignore"):
+            assert form(np.uint64(word)) == word.bit_count()
+    assert lowest_bit(np.uint64(word)) == (word & -word).bit_length() - 1
+
+
+def test_rows_of_bits_have_their_targets_and_the_slots_of_these():
+    links = links_of(overlapping_cliques(200, 3))
+    starts, numbers, slots, words = bit_rows(links.starts, np.array(links.targets))
+    for row in range(200):
+        found = []
+        for place in range(starts[row], starts[row + 1]):
+            bits = [bit for bit in range(64) if int(words[place]) >> bit & 1]
+            assert links.targets[slots[place]] == 64 * numbers[place] + bits[0]
+            found += [64 * int(numbers[place]) + bit for bit in bits]
+        assert found == links.neighbours(row).tolist()

@@ -28,6 +28,7 @@ from clew.graph import (
     freeze,
 )
 from clew.methods import CommunitySearch
+from clew.methods.da_rag import layers, selection
 from clew.methods.da_rag.layers import SimilarityLayer
 from clew.methods.da_rag.method import (
     DaRag,
@@ -599,3 +600,60 @@ def test_a_score_and_a_report_are_read_whatever_stands_around_them():
         70.0,
         "Two lines",
     )
+
+
+def crowd(n):
+    """Chunks of a crowd in which each knows the next seven: communities of many k, in a long row."""
+    return [knows(*((f"P{i}", f"P{i + j}") for j in range(1, 8))) for i in range(n)]
+
+
+def test_trusses_of_all_chunks_are_made_once_and_answers_are_as_without(embed, monkeypatch):
+    made, whole = [], selection.search_communities
+
+    def counted(links, rows, *others, **how):
+        made.append(len(rows))
+        return whole(links, rows, *others, **how)
+
+    index = indexed(crowd(80), embed)
+    chunks, trusses = len(index.graph.rows("passage")), []
+    nested = layers.nested_trusses
+    monkeypatch.setattr(
+        layers, "nested_trusses", lambda *a, **k: trusses.append(1) or nested(*a, **k)
+    )
+    monkeypatch.setattr(selection, "search_communities", counted)
+    questions = [f"Whom does P{i} know?" for i in range(9)]
+    options = {"recipe": "da_rag_paper", "min_relevance": 0}
+    known = [index.ask(one, **options) for one in questions]
+    assert len(trusses) == 1
+    assert chunks not in made
+    monkeypatch.setattr(selection, "ChunkTrusses", lambda layer: NoTrusses())
+    index = indexed(crowd(80), embed)
+    again = [index.ask(one, **options) for one in questions]
+    assert made.count(chunks) == 9
+    for one, other in zip(known, again, strict=True):
+        assert (one.ids, one.text, notes_of(one)) == (other.ids, other.text, notes_of(other))
+
+
+class NoTrusses:
+    """A part that knows no trusses."""
+
+    def compute(self, graph):
+        return None
+
+
+def test_a_page_that_is_fitted_again_searches_the_chunks_once(embed, monkeypatch):
+    """The page is fitted by selecting with less room; the community of the chunks knows no room."""
+    graph, searched = indexed(crowd(60), embed).graph, []
+    search = selection.search_trusses
+    monkeypatch.setattr(
+        selection, "search_trusses", lambda *a, **k: searched.append(1) or search(*a, **k)
+    )
+    query = Query("Whom does P3 know?", embed(["Whom does P3 know?"])[0])
+    seeds, everything = Dense().on(graph)(query), Subgraph(freeze(np.arange(len(graph)), np.int32))
+    select = CommunitySearch(max_nearest=None).on(graph)
+    found = [select(query, seeds, seeds.scores, everything, room) for room in (500, 80, 500)]
+    assert len(searched) == 1
+    assert len(found[1].nodes) < len(found[0].nodes)
+    assert found[0].nodes.tolist() == found[2].nodes.tolist()
+    select(replace(query), seeds, seeds.scores, everything, 500)
+    assert len(searched) == 2

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -137,6 +140,7 @@ def test_few_facts_are_those_of_all_vectors_wherever_they_are_compared(postgres)
             with opened._database.reading() as session:
                 store = finish(opened._database.store(session, opened._corpus))
                 found.append((seed, finish(store.seeds(unit(seed), [], 5, 30)).facts))
+            kept.finish(60)
             is_read = kept.of(store.index, store.version_asked).vectors is not None
             assert is_read == (len(found) > 1)
         order = np.sort(kept.of(store.index, store.version_asked).numbers)
@@ -168,16 +172,19 @@ def test_of_a_changed_index_only_the_facts_are_read_that_were_written_since(post
     monkeypatch.setattr(kept_facts, "_facts_of", count)
     question = "When does ferry 7 sail?"
     with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        kept = opened._database._kept_facts
         opened.ask(question), opened.ask(question)
+        kept.finish(60)
         every = sum(read)
         with RemoteIndex.open(address, embedder=embed) as writer:
             writer.delete(["d7", "d9"])
             new = Document("new", "Ferry 7 was sold, and never sails.")
             writer.add([new], facts={"new": [("Ferry 7", "was sold to", "Island 9")]})
         read.clear()
-        found = [opened.ask(question, min_relevance=0) for _ in range(3)]
+        found = [opened.ask(question, min_relevance=0)]
+        kept.finish(60)
+        found += [opened.ask(question, min_relevance=0) for _ in range(2)]
         assert 0 < sum(read) < every / 10
-        kept = opened._database._kept_facts
         known = kept.of(opened._corpus.number, opened._corpus.version)
         vectors = known.vectors
         facts = opened.load().graph.facts
@@ -199,7 +206,78 @@ def test_facts_of_a_version_are_read_in_no_later_one(postgres):
         assert listed.are_few
         with RemoteIndex.open(address, embedder=embed) as writer:
             writer.delete(["d7", "d9"])
-        opened.ask(question, min_relevance=0)  # would read them
+        for _ in range(2):  # they would have them read
+            opened.ask(question, min_relevance=0)
+            kept.finish(60)
         assert kept.of(old.number, old.version) in (None, listed)
         known = kept.of(old.number, old.version + 1)
         assert len(known.vectors.ends) == len(known.numbers) < len(listed.numbers)
+
+
+def test_no_question_waits_for_facts_that_are_read_and_closing_waits_for_what_reads_them(
+    postgres, monkeypatch
+):
+    _, address = saved(postgres, *harbour(300))
+    whole, asked, may_go_on = kept_facts._facts_of, threading.Event(), threading.Event()
+
+    def held(ends, vectors, dimension):
+        asked.set()
+        assert may_go_on.wait(60)
+        return whole(ends, vectors, dimension)
+
+    monkeypatch.setattr(kept_facts, "_facts_of", held)
+    question = "When does ferry 7 sail?"
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        kept = opened._database._kept_facts
+        found = [opened.ask(question, recipe="hipporag") for _ in range(4)]
+        assert asked.wait(60)
+        assert kept._thread.is_alive()
+        known = kept.of(opened._corpus.number, opened._corpus.version)
+        assert known.are_few
+        assert known.vectors is None
+        if hasattr(os, "fork"):  # nobody reads in a fork, and what was locked is not
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # there are other threads
+                child = os.fork()
+            if not child:
+                free = kept._thread is None and kept._reading.acquire(blocking=False)
+                os._exit(0 if free else 1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        may_go_on.set()
+        kept.finish(60)
+        known = kept.of(opened._corpus.number, opened._corpus.version)
+        assert len(known.vectors.ends) == len(known.numbers)
+        found.append(opened.ask(question, recipe="hipporag"))
+        first = found[0]
+        for one in found[1:]:
+            assert (one.ids, one.text) == (first.ids, first.text)
+        with RemoteIndex.open(address, kept_whole=0, embedder=embed) as other:
+            may_go_on.clear()
+            other.ask(question), other.ask(question)
+            thread = other._database._kept_facts._thread
+            threading.Timer(0.2, may_go_on.set).start()
+        assert not thread.is_alive()
+
+
+def test_what_ends_the_reading_of_facts_is_named_by_the_next_question_and_it_is_tried_again(
+    postgres, monkeypatch
+):
+    _, address = saved(postgres, *harbour(300))
+    whole, left = kept_facts._facts_of, [RuntimeError("no memory for facts")]
+
+    def failing(ends, vectors, dimension):
+        if left:
+            raise left.pop()
+        return whole(ends, vectors, dimension)
+
+    monkeypatch.setattr(kept_facts, "_facts_of", failing)
+    question = "When does ferry 7 sail?"
+    with RemoteIndex.open(address, kept_whole=0, embedder=embed) as opened:
+        kept = opened._database._kept_facts
+        first = opened.ask(question), opened.ask(question)
+        kept.finish(60)
+        with pytest.warns(RuntimeWarning, match="RuntimeError: no memory for facts"):
+            again = opened.ask(question)
+        kept.finish(60)
+        assert kept.of(opened._corpus.number, opened._corpus.version).vectors is not None
+        assert [one.ids for one in (*first, again, opened.ask(question))] == [again.ids] * 4

@@ -1,17 +1,20 @@
 """The facts of an index in PostgreSQL, whose vectors are kept by whoever asks, where they are few.
 
+A thread reads them beside the questions, which the database compares them for until they are there.
 Where the index was written since, those facts alone are read that another transaction has written.
 """
 
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.forking import renew_after_fork
 from clew.graph import Ragged, freeze, offsets_of
 from clew.remote.fact_vectors import FACT_BYTES, SOURCES, FactEnds, FactVectors
 from clew.remote.session import BoundStatement, Table
@@ -76,7 +79,48 @@ class KeptFacts:
         self.questions = 0
         self._newest: FactsOfVersion | None = None
         self._read: FactsOfVersion | None = None  # the newest whose vectors were read
-        self._reading = threading.Lock()
+        self._failure: Exception | None = None  # of the thread, until a question has told of it
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Have new locks and no thread, as a process that was forked has none."""
+        self._reading, self._starting = threading.Lock(), threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def read_beside(self, work: Callable[[], None]) -> None:
+        """Have a thread read facts, unless one does. What ended the last one is warned of.
+
+        Args:
+            work: Reads them.
+        """
+        with self._starting:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            failure, self._failure = self._failure, None
+            self._thread = threading.Thread(
+                target=self._work, args=(work,), name="clew facts", daemon=True
+            )
+            self._thread.start()
+        if failure is not None:
+            warnings.warn(
+                "the facts of the index could not be read beside the questions, for which the "
+                f"database compares them: {type(failure).__name__}: {failure}; they are read again",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _work(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - told by the next question
+            self._failure = error
+
+    def finish(self, seconds: float) -> None:
+        """Wait until no thread reads any more, so many seconds at most."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(seconds)
 
     def of(self, index: int, version: int) -> FactsOfVersion | None:
         """Return the facts of exactly this version of exactly this index; None where unknown.

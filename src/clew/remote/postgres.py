@@ -13,10 +13,10 @@ import numpy as np
 from clew.deadline import DeadlineError, current
 from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, freeze
 from clew.graph.validate import validate_vectors
-from clew.remote.fact_vectors import ASKED_BEFORE, READ_SECONDS, SOURCES, FactEnds, FactVectors
+from clew.remote.fact_vectors import ASKED_BEFORE, SOURCES, FactEnds, FactVectors
 from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.kept_columns import KeptColumns, Places, RowBlock, joined_numbers, texts_of
-from clew.remote.kept_facts import KeptFacts
+from clew.remote.kept_facts import FactsOfVersion, KeptFacts
 from clew.remote.kept_rows import KeptRows, KeptTable, RowsOfVersion
 from clew.remote.neighbours import follow, in_order
 from clew.remote.numbers import is_among
@@ -141,6 +141,7 @@ class PostgresStore:
         passages: How many passages the index has; where they are few, all are measured.
         version_asked: The version of the index that the question is for.
         kept_facts: What is kept of the facts; None to let the database find the nearest.
+        read_facts: Has the vectors of facts read beside questions; None to read none.
     """
 
     session: Session
@@ -153,6 +154,7 @@ class PostgresStore:
     passages: int = 0
     version_asked: int = -1
     kept_facts: KeptFacts | None = None
+    read_facts: Callable[[FactsOfVersion], None] | None = None
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -353,7 +355,7 @@ class PostgresStore:
         question.kept, question.table = found, found.table
 
     async def _facts_known(self) -> _FactsKnown:
-        """Return what is known here of the facts; few are read, but for the first question."""
+        """Return what is known here of the facts; few are read beside the second question."""
         kept = self.kept_facts
         if kept is None or not self.dimension or self.passages > kept.limit(self.dimension):
             return _FactsKnown()  # facts are more than passages as a rule
@@ -366,13 +368,10 @@ class PostgresStore:
             if version != self.version_asked:  # the question is asked again
                 return _FactsKnown()
         kept.questions += 1
-        vectors = facts.vectors
-        may_read = kept.questions > ASKED_BEFORE and current().remaining() > READ_SECONDS
-        if facts.are_few and vectors is None and may_read:
-            [rows] = await self._run(self._version())
-            if self._read_version(rows)[0] == facts.version:  # else the question is asked again
-                vectors = await kept.read(self._run, facts, self.dimension)
-        return _FactsKnown(facts.are_few, vectors)
+        is_wanted = facts.are_few and facts.vectors is None and kept.questions > ASKED_BEFORE
+        if is_wanted and self.read_facts is not None:
+            self.read_facts(facts)
+        return _FactsKnown(facts.are_few, facts.vectors)
 
     def _facts_of(self, rows: Table) -> FactVectors:
         """Return facts of what `_nearest_facts` has found."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +12,12 @@ from clew.index.contents import IndexContents
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.database import AnySession, FoundIndex, missing_index
-from clew.remote.kept_facts import KeptFacts
+from clew.remote.kept_facts import FactsOfVersion, KeptFacts
 from clew.remote.kept_rows import KeptRows
 from clew.remote.postgres import PostgresStore
 from clew.remote.protocol import Wanted
 from clew.remote.schema import check_schema, make_schema
-from clew.remote.session import BlockingSession, BoundStatement, Connections
+from clew.remote.session import TIMEOUT, BlockingSession, BoundStatement, Connections, finish
 from clew.remote.values import NumberList, read_vectors
 from clew.remote.writing import read_file, write_index
 
@@ -91,14 +91,30 @@ class PostgresDatabase(Connections):
         store = PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),
-            *(corpus.version, self._kept_facts),
+            *(corpus.version, self._kept_facts, self._read_facts_of(corpus)),
         )
         if stems:
             await store.begin([key_of_stem(stem) for stem in stems], where)
         return store
 
+    def _read_facts_of(self, corpus: CorpusFigures) -> Callable[[FactsOfVersion], None]:
+        """Return what has a thread read the vectors of facts, by a connection of its own."""
+
+        def read(facts: FactsOfVersion) -> None:
+            with self.reading() as session:
+                store = PostgresStore(session, facts.index, corpus.dimension, corpus.count)
+                if finish(store.version()) == facts.version:  # else a later question lists others
+                    finish(self._kept_facts.read(session.run, facts, corpus.dimension))
+
+        return lambda facts: self._kept_facts.read_beside(lambda: read(facts))
+
     async def end(self, session: AnySession) -> None:
         await session.end()
+
+    def close(self) -> None:
+        """Close the connections that wait, once no thread reads facts by one of them."""
+        self._kept_facts.finish(TIMEOUT)
+        super().close()
 
     async def write(
         self,

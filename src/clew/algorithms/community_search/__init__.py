@@ -14,10 +14,13 @@ if TYPE_CHECKING:
         Community,
         CommunitySearchResult,
         Truss,
+        Trusses,
         induced_community,
         k_truss,
+        nested_trusses,
         peel,
         search_communities,
+        search_trusses,
     )
     from clew.algorithms.community_search.truss import trussness
 else:
@@ -25,8 +28,8 @@ else:
         __name__,
         {
             "q_peel": (
-                "LEVELS Community CommunitySearchResult Truss induced_community k_truss peel "
-                "search_communities"
+                "LEVELS Community CommunitySearchResult Truss Trusses induced_community k_truss "
+                "nested_trusses peel search_communities search_trusses"
             ),
             "truss": "trussness",
         },
@@ -37,9 +40,12 @@ __all__ = [
     "Community",
     "CommunitySearchResult",
     "Truss",
+    "Trusses",
     "induced_community",
     "k_truss",
+    "nested_trusses",
     "peel",
     "search_communities",
+    "search_trusses",
     "trussness",
 ]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clew.algorithms.community_search.q_peel import Trusses, nested_trusses
 from clew.algorithms.nearest.exact import nearest_pairs
 from clew.graph import Edges, Graph, Links, Rows, freeze
 from clew.link.alike import MIN_SIMILARITY, alike_edges
@@ -60,6 +61,26 @@ class ChunkLayer:
             None if has_edges else related_edges(graph, self.hub_cap, self.min_support, self.shared)
         )
         return _layer(graph, graph.rows("passage"), "related", edges)
+
+
+@dataclass(frozen=True)
+class ChunkTrusses:
+    """The part that is every truss of all chunks of a layer, to be peeled for any question.
+
+    Attributes:
+        layer: the chunk layer.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben")])
+        >>> graph.part(ChunkTrusses(ChunkLayer())).last  # there are no chunks
+        2
+    """
+
+    layer: ChunkLayer
+
+    def compute(self, graph: Graph) -> Trusses:
+        layer = graph.part(self.layer)
+        return nested_trusses(layer.links, layer.rows, slots=False)
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,12 @@ from numpy.typing import NDArray
 from clew.algorithms.community_search.q_peel import (
     Community,
     CommunitySearchResult,
+    Trusses,
     induced_community,
     search_communities,
+    search_trusses,
 )
+from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import dense_ranks, tolerance, top_k
 from clew.deadline import current
 from clew.graph import (
@@ -54,6 +57,7 @@ from clew.graph import (
 from clew.methods._rows import offered_mask
 from clew.methods.da_rag.layers import (
     ChunkLayer,
+    ChunkTrusses,
     DescribedPart,
     EntityVectorsPart,
     KnowledgeLayer,
@@ -132,6 +136,7 @@ class _Layers(NamedTuple):
         mentioned: the entities of every chunk.
         chunk_rows: for every chunk the node by whose vector it is compared.
         entity_rows: the same for every entity.
+        trusses: those of the chunk layer, where all chunks are searched by removing single ones.
     """
 
     chunks: Layer
@@ -140,6 +145,7 @@ class _Layers(NamedTuple):
     mentioned: Ragged
     chunk_rows: Rows
     entity_rows: Rows
+    trusses: Trusses | None = None
 
 
 @dataclass(frozen=True)
@@ -256,8 +262,11 @@ class CommunitySearch:
             entity_layers[ALIKE] = graph.part(
                 SimilarityLayer(self.k_neighbor, self.entity_descriptions)
             )
+        chunk_layer = ChunkLayer(self.hub_cap, self.min_support, self.shared)
+        peels_all = self.acs and self.chunk_layer and self.max_nearest is None
+        peels_all = peels_all and not self.cascade and (self.max_k is None or self.max_k > 2)
         layers = _Layers(
-            graph.part(ChunkLayer(self.hub_cap, self.min_support, self.shared)),
+            graph.part(chunk_layer),
             entity_layers,
             facts,
             graph.part(MentionedEntitiesPart()),
@@ -265,26 +274,33 @@ class CommunitySearch:
             graph.part(EntityVectorsPart())
             if self.entity_descriptions
             else freeze(np.arange(len(graph)), np.int32),
+            graph.part(ChunkTrusses(chunk_layer)) if peels_all else None,
         )
+
+        @remember_last
+        def find_chunks(
+            query: Query, seeds: Seeds, candidates: Subgraph
+        ) -> tuple[Mask, Floats, list[Candidate]]:
+            offered = offered_mask(graph, candidates)
+            relevance = _chunk_relevance(graph, layers, query, seeds, offered)
+            if not self.chunk_layer:
+                return offered, relevance, []
+            rows = self._searched_chunks(layers, relevance, offered)
+            found = self._communities(
+                *(CHUNKS, layers.chunks, rows, relevance, self.max_nearest, layers.trusses)
+            )
+            return offered, relevance, found
 
         def find(
             query: Query, seeds: Seeds, candidates: Subgraph, choose: Choose | None = None
         ) -> list[Candidate]:
-            offered = offered_mask(graph, candidates)
-            relevance = _chunk_relevance(graph, layers, query, seeds, offered)
-            communities = list[Candidate]()
+            offered, of_chunks, found = find_chunks(query, seeds, candidates)
+            relevance, communities = of_chunks.copy(), list(found)
             if self.chunk_layer:
-                communities = self._communities(
-                    CHUNKS,
-                    layers.chunks,
-                    self._searched_chunks(layers, relevance, offered),
-                    relevance,
-                    self.max_nearest,
-                )
                 if choose is None:
                     communities = self.choose_chunks(graph, communities, UNLIMITED)
                 else:
-                    communities = choose(communities)
+                    communities = list(choose(communities))
                 entities = self._entities(graph, layers, query, relevance, offered, communities)
             else:
                 entities = graph.rows("entity")
@@ -325,15 +341,32 @@ class CommunitySearch:
         return np.concatenate([entities, others[likest]])
 
     def _communities(
-        self, name: str, layer: Layer, rows: Rows, relevance: Floats, max_nearest: int | None
+        self,
+        name: str,
+        layer: Layer,
+        rows: Rows,
+        relevance: Floats,
+        max_nearest: int | None,
+        trusses: Trusses | None = None,
     ) -> list[Candidate]:
-        """Return the communities of one layer among some of its nodes, with their scores."""
+        """Return the communities of one layer among some of its nodes, with their scores.
+
+        `trusses` are those of the whole layer, where they are known.
+        """
         if not len(rows):
             return []
         current().check()
         mean, deviation = float(relevance[rows].mean()), float(relevance[rows].std())
         among = freeze(np.sort(rows[top_k(relevance[rows], max_nearest)]), np.int32)
-        if self.acs:
+        if trusses is not None and len(among) == len(trusses.rows):
+            result = search_trusses(
+                trusses,
+                relevance,
+                max_k=self.max_k,
+                min_piece=self.min_piece_nodes,
+                nearest=self.n_nearest,
+            )
+        elif self.acs:
             result = search_communities(
                 layer.links,
                 among,

@@ -1,16 +1,30 @@
 """Compiled loops of Q-Peel, where only single nodes are removed; see `..q_peel` for the problem.
 
-`truss` is a `TrussArrays` of `clew.algorithms.community_search.arrays`. `worth` is float64 [n], and
-`turn` the place of every node in the order of rising worth. An edge that is in no more triangles
-than it needs is critical; a node across from a critical edge is blocked.
+From each component of a truss the node of the lowest worth is removed, as long as its worth is
+below the mean, every edge keeps the triangles that it needs, and the rest is connected and large
+enough. An edge that is in no more triangles than it needs is critical: no node across from it may
+be removed.
+
+Rows are bits, so that the triangles of a node that is removed are found 64 neighbours at a time,
+and each of them is taken apart once. A node that may not be removed has a witness, and is tried
+again when that is removed: an edge across from it, or two nodes that it alone connects.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from clew.algorithms.community_search.kernels.bit_rows import (
+    ONE,
+    bit_of,
+    count_bits,
+    empty_dense,
+    has_bit,
+    lowest_bit,
+)
+from clew.algorithms.community_search.kernels.nested import descend, number_parts
 from clew.algorithms.kernels.compiled import compiled
-from clew.algorithms.kernels.heap import find_root, pop, push
+from clew.algorithms.kernels.heap import append, find_root, pop, push
 from clew.algorithms.ranking import TOLERANCE
 
 SLACK = TOLERANCE  # by how much a node must be below the mean, so that noise removes none
@@ -45,195 +59,324 @@ def opposite_corner(ends, edge, side):
 
 
 @compiled
-def peel_strictly(truss, worth, turn, need, least):
-    """Return (mask of the nodes that remain; component and its mean after every removal).
+def peel_next(trusses, state, k, least):
+    """Peel the k-truss, of a higher k than before; return (component and mean after each removal).
 
-    From each component the node of the lowest worth is removed, as long as its worth is below the
-    mean, every edge keeps `need` triangles, and the rest is connected and has `least` nodes. Every
-    triangle is taken apart once, and an edge becomes critical once. Connectivity is tested only for
-    nodes whose neighbours are not connected by themselves, and tested again only when a witness is
-    removed.
+    The state has what remains.
     """
-    _, starts, targets, _, edge_of, ends, begins, pairs, part = truss
-    n, m = len(starts) - 1, len(ends)
-    alive, queued, blocked, support = (
-        np.ones(n, np.bool_),
-        np.zeros(n, np.bool_),
-        np.zeros(n, np.int32),
-        np.empty(m, np.int32),
-    )
-    for edge in range(m):
-        support[edge] = begins[edge + 1] - begins[edge]
-        if support[edge] == need:
-            for place in range(begins[edge], begins[edge + 1]):
-                blocked[opposite_corner(ends, edge, pairs[place, 0])] += 1
-    parts = part.max() + 1 if n > 0 else 0
+    word_starts, numbers = trusses.word_starts, trusses.word_numbers
+    worth, turn, order = state.worth, state.turn, state.order
+    alive, part, watching = state.alive, state.part, state.watching
+    nodes = descend(trusses, state, k)
+    parts = number_parts(trusses, state)
+    begin_critical(trusses, state, k)
     total, size = np.zeros(parts), np.zeros(parts, np.int64)
-    keys, rows, waiting = np.empty(max(n, 16), np.float64), np.empty(max(n, 16), np.int64), 0
-    by_turn = np.empty(n, np.int32)
-    for node in range(n):
-        by_turn[turn[node]] = node
-    for node in by_turn:
+    for place in range(nodes):
+        node = order[place]
         total[part[node]] += worth[node]
         size[part[node]] += 1
-        if blocked[node] == 0:
-            keys, rows, waiting = push(keys, rows, waiting, float(turn[node]), np.int64(node))
-            queued[node] = True
-    watch, following, watcher, watches = (
-        np.full(n, -1, np.int64),
-        np.empty(64, np.int64),
-        np.empty(64, np.int32),
+    near, reached = np.zeros(len(alive), np.uint64), np.zeros(len(alive), np.uint64)
+    around, queue = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
+    keys, rows, waiting, queued = (
+        np.empty(16, np.float64),
+        np.empty(16, np.int64),
+        0,
+        np.zeros(len(order), np.bool_),
+    )
+    watchers, next_watchers, watches = np.empty(16, np.int32), np.empty(16, np.int32), 0
+    trace_part, trace_mean, steps, place = (
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.float64),
+        0,
         0,
     )
-    search = (
-        np.zeros(n, np.int64),
-        np.zeros(n, np.int32),
-        np.zeros(n, np.int32),
-        np.zeros(n, np.int32),
-        np.empty(n, np.int32),
-    )
-    trace_part, trace_mean, steps, tests = np.empty(n, np.int32), np.empty(n, np.float64), 0, 0
-    while waiting > 0:
-        _, row, waiting = pop(keys, rows, waiting)
-        node = np.int32(row)
-        queued[node] = False
+    while waiting > 0 or place < nodes:
+        if waiting > 0:
+            _, row, waiting = pop(keys, rows, waiting)
+            node = np.int32(row)
+            queued[node] = False
+        else:
+            node = order[place]
+            place += 1
         own = part[node]
-        if not alive[node] or blocked[node] > 0 or size[own] <= least:
+        if size[own] <= least or not has_bit(alive, node):
             continue
         mean = total[own] / size[own]
         if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
             continue
-        tests += 1
-        is_connected, one, other = is_connected_without(truss, alive, turn, node, tests, search)
-        if not is_connected:
-            if watches + 2 > len(following):
-                following = np.concatenate((following, np.empty(len(following), np.int64)))
-                watcher = np.concatenate((watcher, np.empty(len(watcher), np.int32)))
+        neighbours = list_around(trusses, state, node, near, around)
+        one, other = critical_across(state, around[:neighbours], near)
+        if one < 0:
+            joined = reach_around(trusses, state, near, reached, around[0], neighbours, queue)
+            if joined < neighbours:
+                one, other = separated_without(trusses, state, node, around[:neighbours], reached)
+            empty_dense(word_starts, numbers, node, reached)
+        if one >= 0:
             for witness in (one, other):
-                following[watches], watcher[watches] = watch[witness], node
-                watch[witness] = watches
-                watches += 1
+                next_watchers, _ = append(next_watchers, watches, watching[witness])
+                watchers, after = append(watchers, watches, node)
+                watching[witness] = watches
+                watches = after
+            empty_dense(word_starts, numbers, node, near)
             continue
 
-        alive[node] = False
+        alive[node >> 6] &= ~bit_of(node)
         total[own] -= worth[node]
         size[own] -= 1
         trace_part[steps], trace_mean[steps] = own, total[own] / size[own]
         steps += 1
-        for slot in range(starts[node], starts[node + 1]):
-            near = targets[slot]
-            if not alive[near]:
-                continue
-            edge = edge_of[slot]
-            for place in range(begins[edge], begins[edge + 1]):
-                far = opposite_corner(ends, edge, pairs[place, 0])
-                if far <= near or not alive[far]:
-                    continue
-                side, across = pairs[place, 0], pairs[place, 1]
-                if ends[side, 0] != node and ends[side, 1] != node:
-                    side, across = across, side
-                if support[side] == need:
-                    blocked[near] -= 1
-                    if blocked[near] == 0 and not queued[near]:
-                        keys, rows, waiting = push(
-                            keys, rows, waiting, float(turn[near]), np.int64(near)
-                        )
-                        queued[near] = True
-                if support[edge] == need:
-                    blocked[far] -= 1
-                    if blocked[far] == 0 and not queued[far]:
-                        keys, rows, waiting = push(
-                            keys, rows, waiting, float(turn[far]), np.int64(far)
-                        )
-                        queued[far] = True
-                support[across] -= 1
-                if support[across] == need:
-                    for where in range(begins[across], begins[across + 1]):
-                        corner = opposite_corner(ends, across, pairs[where, 0])
-                        if alive[corner]:
-                            blocked[corner] += 1
-        entry = watch[node]
+        remove_triangles(trusses, state, k - 2, around[:neighbours], near)
+        empty_dense(word_starts, numbers, node, near)
+        entry = watching[node]
         while entry >= 0:
-            again = watcher[entry]
-            if alive[again] and blocked[again] == 0 and not queued[again]:
-                keys, rows, waiting = push(keys, rows, waiting, float(turn[again]), np.int64(again))
-                queued[again] = True
-            entry = following[entry]
-    return alive, trace_part[:steps], trace_mean[:steps]
+            watcher = watchers[entry]
+            if has_bit(alive, watcher) and not queued[watcher]:
+                keys, rows, waiting = push(
+                    keys, rows, waiting, float(turn[watcher]), np.int64(watcher)
+                )
+                queued[watcher] = True
+            entry = next_watchers[entry]
+    return trace_part[:steps].copy(), trace_mean[:steps].copy()
 
 
 @compiled
-def is_connected_without(truss, alive, turn, node, test, search):
-    """Return whether the neighbours of `node` stay connected without it, and two witnesses if not.
+def begin_critical(trusses, state, k):
+    """List the critical edges of a truss. An edge of a higher trussness is in more triangles."""
+    edge = state.sizes[1]
+    while edge < len(trusses.values) and trusses.values[edge] == k:
+        if state.left[trusses.edge_slots[edge]] == k - 2:
+            add_critical(state, trusses.tails[edge], trusses.heads[edge])
+        edge += 1
 
-    One search starts from all neighbours at once. They are joined where they close a triangle with
-    the node and where the searches meet. It ends when all are joined, or when one group has seen
-    all it can. The witnesses are two nodes that the removal separates, for as long as both remain.
-    `search` are the arrays seen, group, roots of the groups, pending nodes of each group, and
-    queue.
+
+@compiled
+def add_critical(state, tail, head):
+    """Add an edge to the lists of both its ends."""
+    entry = state.sizes[2]
+    state.ends[entry], state.ends[entry + 1] = head, tail
+    state.next_entries[entry], state.critical[tail] = state.critical[tail], entry
+    state.next_entries[entry + 1], state.critical[head] = state.critical[head], entry + 1
+    state.sizes[2] = entry + 2
+
+
+@compiled
+def list_around(trusses, state, node, near, around):
+    """List the neighbours of a node that are not peeled off; return how many.
+
+    The dense set `near`, which is empty, has them afterwards.
     """
-    _, starts, targets, _, edge_of, ends, begins, pairs, _ = truss
-    seen, group, roots, pending, queue = search
-    groups, size = 0, 0
-    for slot in range(starts[node], starts[node + 1]):
-        near = targets[slot]
-        if alive[near]:
-            seen[near], group[near], roots[groups] = test, groups, groups
-            queue[size] = near
-            groups += 1
+    size = 0
+    for place in range(trusses.word_starts[node], trusses.word_starts[node + 1]):
+        number = trusses.word_numbers[place]
+        new = state.words[place] & state.alive[number]
+        near[number] = new
+        while new != 0:
+            around[size] = (number << 6) + lowest_bit(new)
+            new &= new - ONE
             size += 1
-    left = groups
-    for slot in range(starts[node], starts[node + 1]):
-        near = targets[slot]
-        if not alive[near]:
-            continue
-        edge = edge_of[slot]
-        for place in range(begins[edge], begins[edge + 1]):
-            far = opposite_corner(ends, edge, pairs[place, 0])
-            if alive[far]:
-                a, b = find_root(roots, group[near]), find_root(roots, group[far])
-                if a != b:
-                    roots[max(a, b)] = min(a, b)
-                    left -= 1
-        if left <= 1:
-            return True, node, node
-    if left <= 1:
-        return True, node, node
-    pending[:groups] = 0
-    for place in range(size):
-        pending[find_root(roots, group[queue[place]])] += 1
-    neighbours, done = size, 0
-    while True:
+    return size
+
+
+@compiled
+def remove_triangles(trusses, state, need, around, near):
+    """Take apart the triangles of a node that is removed, and list the edges that get critical.
+
+    `around` are its neighbours, of which `near` is the set.
+    """
+    word_starts, numbers, slots = trusses.word_starts, trusses.word_numbers, trusses.word_slots
+    words, whole, left = state.words, trusses.words, state.left
+    for node in around:
+        above = ~(bit_of(node) | (bit_of(node) - ONE))
+        for place in range(trusses.word_middles[node], word_starts[node + 1]):
+            number = numbers[place]
+            common = words[place] & near[number]
+            if number == node >> 6:
+                common &= above
+            while common != 0:
+                below = (common & (~common + ONE)) - ONE
+                common &= common - ONE
+                slot = slots[place] + count_bits(whole[place] & below)
+                left[slot] -= 1
+                if left[slot] == need:
+                    other = (number << 6) + count_bits(below)
+                    add_critical(state, node, other)
+
+
+@compiled
+def critical_across(state, around, near):
+    """Return the ends of a critical edge between nodes of `around`, of which `near` is the set."""
+    critical, ends, next_entries = state.critical, state.ends, state.next_entries
+    for node in around:
+        entry = critical[node]
+        while entry >= 0:
+            if has_bit(near, ends[entry]):
+                return node, ends[entry]
+            entry = next_entries[entry]
+    return np.int32(-1), np.int32(-1)
+
+
+@compiled
+def reach_around(trusses, state, near, reached, first, most, queue):
+    """Return how many nodes of `near` are reached from its node `first` without leaving it.
+
+    `reached`, which is empty, has them afterwards. The search ends at `most`.
+    """
+    word_starts, numbers, words = trusses.word_starts, trusses.word_numbers, state.words
+    reached[first >> 6] |= bit_of(first)
+    queue[0], done, size = first, 0, 1
+    while done < size and size < most:
+        node = queue[done]
+        done += 1
+        for place in range(word_starts[node], word_starts[node + 1]):
+            number = numbers[place]
+            new = words[place] & near[number] & ~reached[number]
+            reached[number] |= new
+            while new != 0:
+                queue[size] = (number << 6) + lowest_bit(new)
+                new &= new - ONE
+                size += 1
+    return size
+
+
+@compiled
+def separated_without(trusses, state, node, around, reached):
+    """Return two of the neighbours `around` that only `node` connects; -1 and -1 if there are none.
+
+    One search starts from all of them at once; those in `reached` are one group already. It ends
+    when all groups have met, or when one has seen all it can. The removal of `node` separates the
+    two as long as both remain.
+    """
+    word_starts, numbers, words = trusses.word_starts, trusses.word_numbers, state.words
+    alive, turn, n = state.alive, state.turn, len(state.part)
+    group, queue, size = np.full(n, -1, np.int32), np.empty(n, np.int32), 0
+    roots, left, first = np.arange(len(around)).astype(np.int32), len(around), -1
+    pending = np.zeros(len(around), np.int32)
+    for i in range(len(around)):
+        near = around[i]
+        group[near] = i
+        if has_bit(reached, near):
+            first = i if first < 0 else first
+            group[near] = first
+            left -= first != i
+        queue[size] = near
+        pending[group[near]] += 1
+        size += 1
+    done = 0
+    while left > 1:
         here = queue[done]
         done += 1
         mine = find_root(roots, group[here])
         pending[mine] -= 1
-        for slot in range(starts[here], starts[here + 1]):
-            other = targets[slot]
-            if not alive[other] or other == node:
-                continue
-            if seen[other] != test:
-                seen[other], group[other] = test, mine
-                queue[size] = other
-                size += 1
-                pending[mine] += 1
-                continue
-            its = find_root(roots, group[other])
-            if its != mine:
-                low, high = min(mine, its), max(mine, its)
-                roots[high] = low
-                pending[low] += pending[high]
-                mine = low
-                left -= 1
-                if left == 1:
-                    return True, node, node
-        if pending[mine] == 0:
-            one, other = np.int32(-1), np.int32(-1)
+        for place in range(word_starts[here], word_starts[here + 1]):
+            number = numbers[place]
+            new = words[place] & alive[number]
+            while new != 0:
+                other = (number << 6) + lowest_bit(new)
+                new &= new - ONE
+                if other == node:
+                    continue
+                if group[other] < 0:
+                    group[other] = mine
+                    queue[size] = other
+                    size += 1
+                    pending[mine] += 1
+                    continue
+                its = find_root(roots, group[other])
+                if its != mine:
+                    low, high = min(mine, its), max(mine, its)
+                    roots[high] = low
+                    pending[low] += pending[high]
+                    mine = low
+                    left -= 1
+        if left > 1 and pending[mine] == 0:
+            one, apart = np.int32(-1), np.int32(-1)
             for place in range(size):
                 member = queue[place]
                 if find_root(roots, group[member]) == mine:
                     if one < 0 or turn[member] > turn[one]:
                         one = member
-                elif place < neighbours and (other < 0 or turn[member] > turn[other]):
-                    other = member
-            return False, one, other
+                elif place < len(around) and (apart < 0 or turn[member] > turn[apart]):
+                    apart = member
+            return one, apart
+    return np.int32(-1), np.int32(-1)
+
+
+@compiled
+def best_remaining(trusses, state, trace_part, trace_mean, least):
+    """Return what remains of the best component: (rows, slots of its edges, mean, means).
+
+    The means are those of its component, the whole one first. There are no rows where no component
+    has `least` nodes.
+    """
+    own, part, parts = state.worth, state.part, 0
+    for node in range(len(own)):
+        parts = max(parts, part[node] + 1)
+    whole, before, total, size = (
+        np.zeros(parts),
+        np.zeros(parts, np.int64),
+        np.zeros(parts),
+        np.zeros(parts, np.int64),
+    )
+    for node in range(len(own)):
+        if part[node] >= 0:
+            whole[part[node]] += own[node]
+            before[part[node]] += 1
+            if has_bit(state.alive, node):
+                total[part[node]] += own[node]
+                size[part[node]] += 1
+    best = best_part(total, size, least)
+    rows, nodes, slots, filled = (
+        np.empty(0 if best < 0 else size[best], np.int32),
+        0,
+        np.empty(0, np.int64),
+        0,
+    )
+    if best < 0:
+        return rows, slots, 0.0, np.empty(0, np.float64)
+    for node in range(len(own)):
+        if part[node] == best and has_bit(state.alive, node):
+            rows[nodes] = trusses.rows[node]
+            nodes += 1
+            if len(trusses.slots) > 0:
+                slots, filled = add_slots(trusses, state, node, slots, filled)
+    steps = trace_mean[trace_part == best]
+    means = np.concatenate((np.array([whole[best] / before[best]]), steps))
+    return rows, slots[:filled].copy(), total[best] / size[best], means
+
+
+@compiled
+def add_slots(trusses, state, node, slots, size):
+    """Add the slots of the links from a node to what remains of its higher neighbours."""
+    above = ~(bit_of(node) | (bit_of(node) - ONE))
+    for place in range(trusses.word_middles[node], trusses.word_starts[node + 1]):
+        number = trusses.word_numbers[place]
+        new = state.words[place] & state.alive[number]
+        if number == node >> 6:
+            new &= above
+        while new != 0:
+            below = (new & (~new + ONE)) - ONE
+            new &= new - ONE
+            slot = trusses.word_slots[place] + count_bits(trusses.words[place] & below)
+            slots, size = append(slots, size, trusses.slots[slot])
+    return slots, size
+
+
+@compiled
+def best_part(total, size, least):
+    """Return the component of the highest mean, of equal ones the largest; -1 for none.
+
+    `total` and `size` are the sum and the number of nodes of each; those of fewer than `least`
+    nodes do not count.
+    """
+    best, best_mean = -1, 0.0
+    for one in range(len(size)):
+        if size[one] >= least:
+            mean = total[one] / size[one]
+            slack = SLACK * max(1.0, abs(best_mean))
+            if (
+                best < 0
+                or mean > best_mean + slack
+                or (mean >= best_mean - slack and size[one] > size[best])
+            ):
+                best, best_mean = one, mean
+    return best

@@ -1,7 +1,7 @@
-"""Compiled frame of Q-Peel: from links to a truss, and from a peeled truss to its best component.
+"""Compiled frame of Q-Peel that cascades: from links to a truss, and to its best component.
 
-A graph has eight or more trusses to be peeled for one query, most of a few dozen nodes. What is
-done once for each of them costs more than the peeling, unless it is compiled too. `starts` is int64
+A graph has up to eight trusses to be peeled for one query, most of a few dozen nodes. What is done
+once for each of them costs more than the peeling, unless it is compiled too. `starts` is int64
 [n + 1], `targets` int32 [m], ascending in each row.
 """
 
@@ -12,9 +12,8 @@ import numpy as np
 from clew.algorithms.community_search.arrays import TrussArrays
 from clew.algorithms.community_search.kernels.cascading import peel_cascading
 from clew.algorithms.community_search.kernels.peeling import (
-    SLACK,
+    best_part,
     component_numbers,
-    peel_strictly,
 )
 from clew.algorithms.community_search.kernels.truss import (
     orient_edges,
@@ -65,24 +64,20 @@ def build_truss(starts, targets, trussness, k):
 
 
 @compiled
-def peel_truss(truss, worth, need, least, cascade):
-    """Return what Q-Peel leaves of a truss: (rows, slots of its edges, mean, means).
+def peel_truss(truss, worth, need, least):
+    """Return what peeling with cascades leaves of a truss: (rows, slots of its edges, mean, means).
 
     The means are those of its component, the whole one first. There are no rows where no component
     has `least` nodes.
     """
-    rows, starts, targets, slots, edge_of, ends, _, _, part = truss
+    rows, starts, targets, slots, edge_of, _, _, _, part = truss
     n = len(rows)
     own = np.empty(n, np.float64)
     for node in range(n):
         own[node] = worth[rows[node]]
     turn = np.empty(n, np.int32)
     turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
-    if cascade:
-        alive, retained, trace_part, trace_mean = peel_cascading(truss, own, turn, need, least)
-    else:
-        alive, trace_part, trace_mean = peel_strictly(truss, own, turn, need, least)
-        retained = np.ones(len(ends), np.bool_)
+    alive, retained, trace_part, trace_mean = peel_cascading(truss, own, turn, need, least)
 
     parts = part.max() + 1 if n > 0 else 0
     whole, before, total, size = (
@@ -97,17 +92,7 @@ def peel_truss(truss, worth, need, least, cascade):
         if alive[node]:
             total[part[node]] += own[node]
             size[part[node]] += 1
-    best, best_mean = -1, 0.0
-    for one in range(parts):
-        if size[one] >= least:
-            mean = total[one] / size[one]
-            slack = SLACK * max(1.0, abs(best_mean))
-            if (
-                best < 0
-                or mean > best_mean + slack
-                or (mean >= best_mean - slack and size[one] > size[best])
-            ):
-                best, best_mean = one, mean
+    best = best_part(total, size, least)
     inside = np.empty(0 if best < 0 else size[best], np.int32)
     edges, nodes, filled = np.empty(len(slots) // 2, np.int64), 0, 0
     if best < 0:
@@ -127,15 +112,14 @@ def peel_truss(truss, worth, need, least, cascade):
 
 
 @compiled(patience=8.0)  # a dozen loops in one, which are made in more than ten seconds
-def search_all_k(starts, targets, value, worth, first, most, pieces, cascade):
+def search_all_k(starts, targets, value, worth, first, most):
     """Return the communities that Q-Peel finds for every k from `first`, at least 3, to `most`.
 
-    `value` is the trussness of the slots. Where there is no triangle, it is the piece for k = 2.
-    The result is (k of each, ends of its rows, ends of its slots, ends of its means, mean of each;
-    rows, slots and means of all in a row).
+    `value` is the trussness of the slots; there is one of `most`. The result is (k of each, ends of
+    its rows, ends of its slots, ends of its means, mean of each; rows, slots and means of all in a
+    row).
     """
-    largest = 2 if len(value) == 0 else value.max()
-    ks, size = np.empty(max(1, min(most, largest) - 2), np.int32), 0
+    ks, size = np.empty(most - first + 1, np.int32), 0
     row_ends, slot_ends, mean_ends = (
         np.zeros(len(ks), np.int64),
         np.zeros(len(ks), np.int64),
@@ -143,13 +127,9 @@ def search_all_k(starts, targets, value, worth, first, most, pieces, cascade):
     )
     means = np.zeros(len(ks))
     rows, slots, steps = np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64)
-    last = min(most, largest)
-    if last < 3:
-        first, last, cascade = 2, 2, False
-    for k in range(first, last + 1):
+    for k in range(first, most + 1):
         truss = build_truss(starts, targets, value, k)
-        least = max(pieces, 2) if k == 2 else k
-        own, edges, mean, trace = peel_truss(truss, worth, k - 2, least, cascade)
+        own, edges, mean, trace = peel_truss(truss, worth, k - 2, k)
         if len(own) > 0:
             rows, slots, steps = (
                 np.concatenate((rows, own)),

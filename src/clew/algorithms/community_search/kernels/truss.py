@@ -22,19 +22,27 @@ def decompose(starts, targets, listed):
 
     The triangles are listed where there are at most `listed` per edge.
     """
-    values = np.empty(len(targets), np.int32)
+    return decompose_counted(starts, targets, listed)[0]
+
+
+@compiled
+def decompose_counted(starts, targets, listed):
+    """Return `decompose`, and the number of triangles of the edge of every slot, int32 [m]."""
+    values, counts = np.empty(len(targets), np.int32), np.empty(len(targets), np.int32)
     lows, highs, edge_of, is_undirected = orient_edges(starts, targets)
     if not is_undirected:
         values[0] = -1
-        return values
+        return values, counts
     support, corners, total = triangles(lows, highs, listed * len(highs))
     begins, pairs = (
         triangles_by_edge(support, corners) if total == len(corners) else (lows[:0], corners)
     )
+    for slot in range(len(targets)):
+        counts[slot] = support[edge_of[slot]]
     peel_edges(starts, targets, edge_of, support, begins, pairs)
     for slot in range(len(targets)):
         values[slot] = support[edge_of[slot]] + 2
-    return values
+    return values, counts
 
 
 @compiled
