@@ -98,6 +98,30 @@ class Item:
     anchor: str | None = None
     page: int | None = None
 
+    def located(
+        self,
+        location: str,
+        lines: tuple[int, int] | None,
+        anchor: str | None,
+        page: int | None,
+    ) -> Item:
+        """Return the item at a place; `dataclasses.replace` takes ten times as long.
+
+        Args:
+            location: As in the attributes, like all others.
+            lines: The first and the last line.
+            anchor: The anchor.
+            page: The page.
+
+        Example:
+            >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+            >>> item.located("intro.md:3", (3, 3), None, None).location
+            'intro.md:3'
+        """
+        located = Item.__new__(Item)
+        vars(located).update(vars(self), location=location, lines=lines, anchor=anchor, page=page)
+        return located
+
 
 @dataclass(frozen=True)
 class Dropped:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from urllib.parse import quote
 
 from clew.document import Document
@@ -77,11 +76,11 @@ def _with_location(
         lines = source.lines_of(document.text, item.span)
         anchor = source.anchor_at(item.span[0])
         where = location(source.file, lines, anchor, source.page)
-        return replace(item, location=where, lines=lines, anchor=anchor, page=source.page)
+        return item.located(where, lines, anchor, source.page)
     lines = lines_of.get((document.id, item.span))
     is_whole = item.span == (0, len(document.text))
     where = location(document.id, None if is_whole else lines)
-    return replace(item, location=where, lines=lines)
+    return item.located(where, lines, item.anchor, item.page)
 
 
 def _document_of(item: Item, documents: Mapping[str, Document]) -> Document | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import dense_ranks
-from clew.graph import AnyVectors, Floats, Graph, Links, Rows, Vectors, freeze, row_mask
+from clew.graph import EMPTY, AnyVectors, Floats, Graph, Links, Rows, Vectors, freeze, row_mask
 from clew.types import Query, Seeds, Subgraph
 
 MAX_PASSED = 100  # something that still fits, but far down the ranking, is not worth its tokens
@@ -115,11 +115,24 @@ def _does_not_fit(tokens: int, room: int) -> str:
     return f"its {tokens} tokens do not fit in the {room} left"
 
 
-def narrow_to(graph: Graph, candidates: Subgraph, chosen: ArrayLike, dropped: Dropped) -> Subgraph:
+def narrow_to(
+    graph: Graph,
+    candidates: Subgraph,
+    chosen: ArrayLike,
+    dropped: Dropped,
+    notes: Mapping[str, Any] = EMPTY,
+) -> Subgraph:
     """Return the required and the `chosen` candidates, with the candidates' edges among them.
 
     An edge stays too where it leads to a connector, since connectors are passed through; the
     connector then stays with it.
+
+    Args:
+        graph: the graph of the candidates.
+        candidates: what is chosen from.
+        chosen: the rows that are chosen.
+        dropped: what was wanted and does not fit.
+        notes: for the trace.
     """
     nodes = np.concatenate([required_rows(candidates), np.asarray(chosen, np.int32)])
     edges = candidates.edges
@@ -139,6 +152,7 @@ def narrow_to(graph: Graph, candidates: Subgraph, chosen: ArrayLike, dropped: Dr
         tuple(group for group in groups if len(group) > 1),
         missing=candidates.missing,
         dropped=(*candidates.dropped, *dropped),
+        notes=notes,
         rewards=candidates.rewards,
         grafts=candidates.grafts,
     )

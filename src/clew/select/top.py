@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,6 @@ class Top:
             query: Query, seeds: Seeds, prizes: Floats, candidates: Subgraph, budget: int
         ) -> Subgraph:
             ranked = ranked_for(query, prizes, candidates)
-            notes = ranked.notes
             taken = len(required_content(graph, candidates))
             chosen, passed = take_while_fitting(
                 graph,
@@ -95,8 +94,7 @@ class Top:
                 budget - required_tokens(graph, candidates),
                 self.max_passed,
             )
-            subgraph = narrow_to(graph, candidates, chosen, passed)
-            return replace(subgraph, notes={**subgraph.notes, **notes}) if notes else subgraph
+            return narrow_to(graph, candidates, chosen, passed, ranked.notes)
 
         return select
 
