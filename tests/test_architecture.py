@@ -89,7 +89,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "serve": GRAPH | RECORDS | {"cores", "budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
-    "remote": BELOW_INDEX | {"index", "relevance", "seed"},
+    "remote": BELOW_INDEX | {"forking", "index", "relevance", "seed"},
     "sharded": BELOW_INDEX | {"index", "remote", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
     "cli": BELOW_INDEX | {"cores", "conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "storage", "user_cache"},

@@ -10,7 +10,7 @@ from clew.algorithms.kernels.compiled import compiled
 
 @compiled
 def peel_cascading(truss, worth, turn, need, least):
-    """As `peel_strictly`, but a node may be removed with all edges that then lack triangles.
+    """As `peeling.peel_next`, but a node may be removed with all edges that then lack triangles.
 
     Of what is left the component of the highest mean remains. Nodes are tried by rising worth; the
     first trial that raises the mean counts, and all are tried anew. Returns (mask of the nodes,
