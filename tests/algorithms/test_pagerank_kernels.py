@@ -298,7 +298,7 @@ def test_a_push_is_tried_where_it_has_more_links_than_starts_and_can_leave_rows_
 
 
 def links_of(seed, n=600):
-    """A walk with hubs in float32, as large as its parts are told apart."""
+    """A walk with hubs in float32, as large as needed to distinguish its parts."""
     rng = np.random.default_rng(seed)
     tails = np.minimum(rng.zipf(1.4, 3 * n), n) - 1
     heads = rng.integers(0, n, 3 * n)

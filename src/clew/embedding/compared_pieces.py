@@ -10,7 +10,7 @@ from clew.embedding.word_vectors import PIECES, piece_vectors
 from clew.graph import Mask, Vectors, products
 
 MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
-MIN_IN_BLOCKS = 2048  # pieces from which on another order of their numbers is worth making
+MIN_IN_BLOCKS = 2048  # pieces from which on another order of their numbers gains more than it costs
 MIN_ASKED = 16  # vectors compared, after which it is made: it takes about as long as so many
 
 

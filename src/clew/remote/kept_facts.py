@@ -79,7 +79,7 @@ class KeptFacts:
         self.questions = 0
         self._newest: FactsOfVersion | None = None
         self._read: FactsOfVersion | None = None  # the newest whose vectors were read
-        self._failure: Exception | None = None  # of the thread, until a question has told of it
+        self._failure: Exception | None = None  # of the thread, until a question has warned of it
         self.renew_locks()
         renew_after_fork(self)
 
@@ -113,7 +113,7 @@ class KeptFacts:
     def _work(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - told by the next question
+        except Exception as error:  # noqa: BLE001 - the next question warns of it
             self._failure = error
 
     def finish(self, seconds: float) -> None:
