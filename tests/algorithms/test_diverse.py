@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clew.algorithms.mmr import mean_cosine, select_mmr
 
 
-def by_definition(vectors, worth, share, most, costs, budget, before, floor=None):
+def by_definition(vectors, relevance, share, most, costs, budget, before, floor=None):
     """The rule, all of it anew for every choice."""
     products = (
         np.floor(
@@ -24,12 +24,12 @@ def by_definition(vectors, worth, share, most, costs, budget, before, floor=None
     if floor is not None:
         products = np.maximum(0, products - floor) / (1 - floor)
     read, chosen, passed = list(range(len(before))), [], []
-    left = list(range(len(worth)))
+    left = list(range(len(relevance)))
     while left and len(chosen) < most:
         value = [
-            worth[i]
+            relevance[i]
             if not read
-            else share * worth[i] - (1 - share) * max(products[i, j] for j in read)
+            else share * relevance[i] - (1 - share) * max(products[i, j] for j in read)
             for i in left
         ]
         i = left.pop(int(np.argmax(np.round(value, 9))))
@@ -60,10 +60,10 @@ def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
     vectors = (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)).astype(
         np.float32
     )
-    worth, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
+    relevance, costs = rng.integers(0, 5, n) / 4, rng.integers(1, 12, n)
     found = select_mmr(
         vectors[m:],
-        worth,
+        relevance,
         share,
         most,
         costs=costs,
@@ -72,29 +72,29 @@ def test_the_choice_is_the_definition(n, seed, share, most, budget, m, floor):
         floor=floor,
     )
     chosen, passed = by_definition(
-        vectors[m:], worth, share, most, costs.tolist(), budget, vectors[:m], floor
+        vectors[m:], relevance, share, most, costs.tolist(), budget, vectors[:m], floor
     )
     assert found.chosen.tolist() == chosen
     assert found.passed.tolist() == passed
 
 
-def test_worth_alone_is_the_ranking_and_a_copy_waits_as_soon_as_difference_counts():
+def test_relevance_alone_is_the_ranking_and_a_copy_waits_as_soon_as_difference_counts():
     vectors = np.float32([[1, 0], [1, 0], [0, 1]])
-    worth = np.array([1.0, 0.99, 0.5])
-    assert select_mmr(vectors, worth, 1.0).chosen.tolist() == [0, 1, 2]
-    assert select_mmr(vectors, worth, 0.6).chosen.tolist() == [0, 2, 1]
-    assert select_mmr(vectors, worth, 0.0).chosen.tolist()[0] == 0
+    relevance = np.array([1.0, 0.99, 0.5])
+    assert select_mmr(vectors, relevance, 1.0).chosen.tolist() == [0, 1, 2]
+    assert select_mmr(vectors, relevance, 0.6).chosen.tolist() == [0, 2, 1]
+    assert select_mmr(vectors, relevance, 0.0).chosen.tolist()[0] == 0
     with pytest.raises(ValueError, match="from 0, difference alone"):
-        select_mmr(vectors, worth, 1.5)
+        select_mmr(vectors, relevance, 1.5)
     with pytest.raises(ValueError, match="below 1"):
-        select_mmr(vectors, worth, 0.5, floor=1.0)
+        select_mmr(vectors, relevance, 0.5, floor=1.0)
 
 
 def test_above_a_floor_a_copy_waits_and_what_is_only_of_the_same_topic_does_not():
     topic = np.float32([[1, 0, 0], [0.8, 0.6, 0], [1, 0, 0], [0, 0, 1]])
-    worth = np.array([1.0, 0.9, 0.8, 0.5])
-    assert select_mmr(topic, worth, 0.5).chosen.tolist() == [0, 3, 1, 2]
-    assert select_mmr(topic, worth, 0.5, floor=0.8).chosen.tolist() == [0, 1, 3, 2]
+    relevance = np.array([1.0, 0.9, 0.8, 0.5])
+    assert select_mmr(topic, relevance, 0.5).chosen.tolist() == [0, 3, 1, 2]
+    assert select_mmr(topic, relevance, 0.5, floor=0.8).chosen.tolist() == [0, 1, 3, 2]
 
 
 @given(st.integers(0, 9), st.integers(0, 99))
@@ -117,20 +117,20 @@ def test_langchain_picks_the_same(share):
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     question = vectors[:8].sum(axis=0)
     question /= np.linalg.norm(question)
-    worth = vectors @ question
-    assert select_mmr(vectors.astype(np.float32), worth, share, 40).chosen.tolist() == theirs(
+    relevance = vectors @ question
+    assert select_mmr(vectors.astype(np.float32), relevance, share, 40).chosen.tolist() == theirs(
         question, vectors, share, 40
     )
 
 
 def test_hundreds_are_chosen_as_many_as_are_wanted():
-    """By worth alone, where many tie: the lower place first."""
-    worth = np.floor(np.arange(300)[::-1] / 3) / 100
+    """By relevance alone, where many tie: the lower place first."""
+    relevance = np.floor(np.arange(300)[::-1] / 3) / 100
     vectors = np.tile(np.float32([[1, 0]]), (300, 1))
-    found = select_mmr(vectors, worth, 1.0, 270)
+    found = select_mmr(vectors, relevance, 1.0, 270)
     assert found.chosen.tolist() == list(range(270))
-    assert select_mmr(vectors, worth, 1.0, -1).chosen.tolist() == []
-    assert select_mmr(vectors[:1], worth[:1], 0.5, 9).chosen.tolist() == [0]
-    assert select_mmr(vectors[:0], worth[:0], 0.5).chosen.tolist() == []
-    few = select_mmr(vectors[:3], worth[:3], 1.0, costs=[5, 9, 5], budget=11)
+    assert select_mmr(vectors, relevance, 1.0, -1).chosen.tolist() == []
+    assert select_mmr(vectors[:1], relevance[:1], 0.5, 9).chosen.tolist() == [0]
+    assert select_mmr(vectors[:0], relevance[:0], 0.5).chosen.tolist() == []
+    few = select_mmr(vectors[:3], relevance[:3], 1.0, costs=[5, 9, 5], budget=11)
     assert (few.chosen.tolist(), few.passed.tolist(), few.left.tolist()) == ([0, 2], [1], [6])

@@ -3,7 +3,7 @@
     pip install langchain-core
     OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python -m tests.benchmarks.mmr
 
-Vectors of 384 dimensions in 50 bundles; the worth of each is its cosine with a question. All choose from the same candidates in turn, in
+Vectors of 384 dimensions in 50 bundles; the relevance of each is its cosine with a question. All choose from the same candidates in turn, in
 one process; medians of processor time. Whether they choose the same in the same order is compared with LangChain's answer, and where that
 is left out for the time it would take with that of the products.
 """
@@ -45,13 +45,15 @@ def case(n: int) -> tuple[Any, Any]:
 
 def by_products(vectors: Any, question: Any, share: float, k: int) -> list[int]:
     """One product of all candidates with the last choice at every step."""
-    worth = vectors @ question
-    chosen = [int(np.argmax(worth))]
+    relevance = vectors @ question
+    chosen = [int(np.argmax(relevance))]
     like = vectors @ vectors[chosen[0]]
-    free = np.ones(len(worth), np.bool_)
+    free = np.ones(len(relevance), np.bool_)
     free[chosen[0]] = False
     while len(chosen) < k:
-        chosen.append(int(np.argmax(np.where(free, share * worth - (1 - share) * like, -np.inf))))
+        chosen.append(
+            int(np.argmax(np.where(free, share * relevance - (1 - share) * like, -np.inf)))
+        )
         free[chosen[-1]] = False
         like = np.maximum(like, vectors @ vectors[chosen[-1]])
     return chosen
@@ -60,14 +62,14 @@ def by_products(vectors: Any, question: Any, share: float, k: int) -> list[int]:
 def by_loop(vectors: Any, question: Any, share: float, k: int) -> list[int]:
     """Every candidate with every choice, again and again."""
     chosen: list[int] = []
-    worth = (vectors @ question).tolist()
+    relevance = (vectors @ question).tolist()
     while len(chosen) < k:
         best, place = -np.inf, -1
-        for i in range(len(worth)):
+        for i in range(len(relevance)):
             if i in chosen:
                 continue
             like = max((float(vectors[i] @ vectors[j]) for j in chosen), default=None)
-            value = worth[i] if like is None else share * worth[i] - (1 - share) * like
+            value = relevance[i] if like is None else share * relevance[i] - (1 - share) * like
             if value > best:
                 best, place = value, i
         chosen.append(place)

@@ -79,9 +79,9 @@ class PeelingState(NamedTuple):
     """What peeling one truss after the other, by rising k, carries along.
 
     Attributes:
-        worth: float64 [n], of each node.
-        turn: int32 [n], the place of each node in the order of rising worth.
-        order: int32 [n], the nodes that the last truss had, by rising worth, come first.
+        relevance: float64 [n], of each node.
+        turn: int32 [n], the place of each node in the order of rising relevance.
+        order: int32 [n], the nodes that the last truss had, by rising relevance, come first.
         sizes: int64 [3], how many these are, how many edges are not in the last truss, and how many
             entries there are on critical edges.
         words: uint64 [w], the bits of the last truss.
@@ -96,7 +96,7 @@ class PeelingState(NamedTuple):
         watching: int32 [n], the first entry on a node that is tried again when this one is removed.
     """
 
-    worth: Floats
+    relevance: Floats
     turn: Rows
     order: Rows
     sizes: NDArray[np.int64]

@@ -350,20 +350,20 @@ def _result(
 
 
 def _peel_each(
-    trusses: NestedTrusses, worth: Floats, ks: Iterable[int], least: int | None
+    trusses: NestedTrusses, relevance: Floats, ks: Iterable[int], least: int | None
 ) -> Iterator[Community]:
     """Yield what is left of the best component of every truss, in which single nodes are removed.
 
     Args:
         trusses: the trusses.
-        worth: float64, of every row that they are among.
+        relevance: float64, of every row that they are among.
         ks: rising.
         least: the fewest nodes; None for k.
     """
     from clew.algorithms.community_search.kernels.nested import begin_peeling
     from clew.algorithms.community_search.kernels.peeling import best_remaining, peel_next
 
-    state = begin_peeling(trusses, worth)
+    state = begin_peeling(trusses, relevance)
     for k in ks:
         current().check()
         fewest = k if least is None else least
@@ -373,7 +373,7 @@ def _peel_each(
             yield Community(k, rows, slots, mean, tuple(means.tolist()))
 
 
-def _cascade_each(inner: _Decomposed, worth: Floats, last: int) -> Iterator[Community]:
+def _cascade_each(inner: _Decomposed, relevance: Floats, last: int) -> Iterator[Community]:
     """Yield the community of every k from 3 to `last`, where a node may take others with it."""
     from clew.algorithms.community_search.kernels.q_peel import search_all_k
 
@@ -381,7 +381,7 @@ def _cascade_each(inner: _Decomposed, worth: Floats, last: int) -> Iterator[Comm
     for first in range(3, last + 1, step):
         current().check()
         ks, row_ends, slot_ends, mean_ends, means, rows, slots, steps = search_all_k(
-            *(inner.starts, inner.targets, inner.values, worth),
+            *(inner.starts, inner.targets, inner.values, relevance),
             *(first, min(last, first + step - 1)),
         )
         row, slot, mean = 0, 0, 0

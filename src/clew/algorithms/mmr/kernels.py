@@ -20,7 +20,7 @@ def similarity(vector, other, floor):
 
 
 @compiled
-def select_greedily(vectors, worth, costs, before, share, floor, limits):
+def select_greedily(vectors, relevance, costs, before, share, floor, limits):
     """Return (places chosen, places that did not fit, what was left of the budget then).
 
     `limits` are the greatest number of choices and the budget; `floor` is NaN for none.
@@ -33,7 +33,7 @@ def select_greedily(vectors, worth, costs, before, share, floor, limits):
     wait in a second heap, by place.
     """
     max_chosen, budget = limits
-    n = len(worth)
+    n = len(relevance)
     chosen, passed = np.empty(max_chosen, np.int64), np.empty(n, np.int64)
     left_then = np.empty(n, np.int64)
     count, skipped, left = 0, 0, budget
@@ -42,13 +42,13 @@ def select_greedily(vectors, worth, costs, before, share, floor, limits):
     tie_keys, ties, tied = np.empty(max(n, 1)), np.empty(max(n, 1), np.int64), 0  # by place
     largest = 0.0
     for i in range(n):
-        largest = max(largest, abs(worth[i]))
+        largest = max(largest, abs(relevance[i]))
     is_first = len(before) == 0
     width = TOLERANCE * (largest if is_first or share == 1 else max(share * largest, 1 - share))
     for i in range(n):
         for j in range(len(before)):
             nearest[i] = max(nearest[i], similarity(vectors[i], before[j], floor))
-        key = -worth[i] if is_first else (1 - share) * nearest[i] - share * worth[i]
+        key = -relevance[i] if is_first else (1 - share) * nearest[i] - share * relevance[i]
         keys, rows, size = push(keys, rows, size, key, i)
     bar = -np.inf  # the leader's value less the tolerance; -inf where a leader is to be found
     while count < max_chosen and size + tied > 0:
@@ -62,7 +62,7 @@ def select_greedily(vectors, worth, costs, before, share, floor, limits):
             for j in range(seen[i], count):
                 nearest[i] = max(nearest[i], similarity(vectors[i], vectors[chosen[j]], floor))
             seen[i] = count
-            key = (1 - share) * nearest[i] - share * worth[i]
+            key = (1 - share) * nearest[i] - share * relevance[i]
             if bar == -np.inf or -key < bar:
                 keys, rows, size = push(keys, rows, size, key, i)
                 continue
@@ -82,7 +82,7 @@ def select_greedily(vectors, worth, costs, before, share, floor, limits):
         left -= costs[i]
         if (
             is_first
-        ):  # nothing was chosen before, so the old values are worths alone: compute them anew
+        ):  # nothing was chosen before, so the old values are relevances alone: compute them anew
             is_first = False
             width = TOLERANCE * (largest if share == 1 else max(share * largest, 1 - share))
             waiting = np.concatenate((rows[:size], ties[:tied]))
@@ -90,6 +90,6 @@ def select_greedily(vectors, worth, costs, before, share, floor, limits):
             for other in np.sort(waiting):
                 nearest[other] = similarity(vectors[other], vectors[i], floor)
                 seen[other] = 1
-                key = (1 - share) * nearest[other] - share * worth[other]
+                key = (1 - share) * nearest[other] - share * relevance[other]
                 keys, rows, size = push(keys, rows, size, key, other)
     return chosen[:count], passed[:skipped], left_then[:skipped]

@@ -9,11 +9,11 @@ from clew.algorithms.kernels.compiled import compiled
 
 
 @compiled
-def peel_cascading(truss, worth, turn, need, least):
+def peel_cascading(truss, relevance, turn, need, least):
     """As `peeling.peel_next`, but a node may be removed with all edges that then lack triangles.
 
-    Of what is left the component of the highest mean remains. Nodes are tried by rising worth; the
-    first trial that raises the mean counts, and all are tried anew. Returns (mask of the nodes,
+    Of what is left the component of the highest mean remains. Nodes are tried by rising relevance;
+    the first trial that raises the mean counts, and all are tried anew. Returns (mask of the nodes,
     mask of the edges, component and mean after every removal). An edge that lost its triangles is
     removed even where both its ends remain.
     """
@@ -40,11 +40,11 @@ def peel_cascading(truss, worth, turn, need, least):
             again = False
             total = 0.0
             for place in range(size):
-                total += worth[members[place]]
+                total += relevance[members[place]]
             mean = total / size
             for place in range(size):
                 node = members[place]
-                if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
+                if relevance[node] >= mean - SLACK * max(1.0, abs(mean)):
                     break
                 removed = remove_node(truss, retained, support, node, need, removals)
                 best, best_size, best_first = mean + SLACK * max(1.0, abs(mean)), 0, node
@@ -54,11 +54,17 @@ def peel_cascading(truss, worth, turn, need, least):
                     if first == node or seen[first] > before:
                         continue
                     stamp += 1
-                    seen[first], queue[0], done, reached, reached_worth = stamp, first, 0, 1, 0.0
+                    seen[first], queue[0], done, reached, reached_relevance = (
+                        stamp,
+                        first,
+                        0,
+                        1,
+                        0.0,
+                    )
                     while done < reached:
                         here = queue[done]
                         done += 1
-                        reached_worth += worth[here]
+                        reached_relevance += relevance[here]
                         for slot in range(starts[here], starts[here + 1]):
                             other = targets[slot]
                             if retained[edge_of[slot]] and seen[other] <= before:
@@ -66,10 +72,10 @@ def peel_cascading(truss, worth, turn, need, least):
                                 queue[reached] = other
                                 reached += 1
                     if reached >= least and (
-                        reached_worth / reached > best
-                        or (reached_worth / reached == best and reached > best_size)
+                        reached_relevance / reached > best
+                        or (reached_relevance / reached == best and reached > best_size)
                     ):
-                        best, best_size, best_first = reached_worth / reached, reached, first
+                        best, best_size, best_first = reached_relevance / reached, reached, first
                 if best_size == 0:
                     for back in range(removed - 1, -1, -1):
                         restore_edge(begins, pairs, retained, support, removals[back])

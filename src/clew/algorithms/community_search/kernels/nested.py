@@ -102,12 +102,12 @@ def nest_trusses(starts, targets, values, triangles, first, with_slots):
 
 
 @compiled
-def begin_peeling(trusses, worth):
-    """Return the `PeelingState` before the first truss; `worth` is float64, of every row."""
+def begin_peeling(trusses, relevance):
+    """Return the `PeelingState` before the first truss; `relevance` is float64, of every row."""
     n, m = len(trusses.rows), len(trusses.lower)
     own, turn = np.empty(n, np.float64), np.empty(n, np.int32)
     for node in range(n):
-        own[node] = worth[trusses.rows[node]]
+        own[node] = relevance[trusses.rows[node]]
     order = np.argsort(own, kind="mergesort").astype(np.int32)
     for place in range(n):
         turn[order[place]] = place

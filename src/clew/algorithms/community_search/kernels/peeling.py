@@ -1,6 +1,6 @@
 """Compiled loops of Q-Peel, where only single nodes are removed; see `..q_peel` for the problem.
 
-From each component of a truss the node of the lowest worth is removed, as long as its worth is
+From each component of a truss the node of the lowest relevance is removed, as long as it is
 below the mean, every edge keeps the triangles that it needs, and the rest is connected and large
 enough. An edge that is in no more triangles than it needs is critical: no node across from it may
 be removed.
@@ -65,7 +65,7 @@ def peel_next(trusses, state, k, least):
     The state has what remains.
     """
     word_starts, numbers = trusses.word_starts, trusses.word_numbers
-    worth, turn, order = state.worth, state.turn, state.order
+    relevance, turn, order = state.relevance, state.turn, state.order
     alive, part, watching = state.alive, state.part, state.watching
     nodes = descend(trusses, state, k)
     parts = number_parts(trusses, state)
@@ -73,7 +73,7 @@ def peel_next(trusses, state, k, least):
     total, size = np.zeros(parts), np.zeros(parts, np.int64)
     for place in range(nodes):
         node = order[place]
-        total[part[node]] += worth[node]
+        total[part[node]] += relevance[node]
         size[part[node]] += 1
     near, reached = np.zeros(len(alive), np.uint64), np.zeros(len(alive), np.uint64)
     around, queue = np.empty(nodes, np.int32), np.empty(nodes, np.int32)
@@ -102,7 +102,7 @@ def peel_next(trusses, state, k, least):
         if size[own] <= least or not has_bit(alive, node):
             continue
         mean = total[own] / size[own]
-        if worth[node] >= mean - SLACK * max(1.0, abs(mean)):
+        if relevance[node] >= mean - SLACK * max(1.0, abs(mean)):
             continue
         neighbours = list_around(trusses, state, node, near, around)
         one, other = critical_across(state, around[:neighbours], near)
@@ -121,7 +121,7 @@ def peel_next(trusses, state, k, least):
             continue
 
         alive[node >> 6] &= ~bit_of(node)
-        total[own] -= worth[node]
+        total[own] -= relevance[node]
         size[own] -= 1
         trace_part[steps], trace_mean[steps] = own, total[own] / size[own]
         steps += 1
@@ -308,7 +308,7 @@ def best_remaining(trusses, state, trace_part, trace_mean, least):
     The means are those of its component, the whole one first. There are no rows where no component
     has `least` nodes.
     """
-    own, part, parts = state.worth, state.part, 0
+    own, part, parts = state.relevance, state.part, 0
     for node in range(len(own)):
         parts = max(parts, part[node] + 1)
     whole, before, total, size = (

@@ -64,7 +64,7 @@ def build_truss(starts, targets, trussness, k):
 
 
 @compiled
-def peel_truss(truss, worth, need, least):
+def peel_truss(truss, relevance, need, least):
     """Return what peeling with cascades leaves of a truss: (rows, slots of its edges, mean, means).
 
     The means are those of its component, the whole one first. There are no rows where no component
@@ -74,7 +74,7 @@ def peel_truss(truss, worth, need, least):
     n = len(rows)
     own = np.empty(n, np.float64)
     for node in range(n):
-        own[node] = worth[rows[node]]
+        own[node] = relevance[rows[node]]
     turn = np.empty(n, np.int32)
     turn[np.argsort(own, kind="mergesort")] = np.arange(n).astype(np.int32)
     alive, retained, trace_part, trace_mean = peel_cascading(truss, own, turn, need, least)
@@ -112,7 +112,7 @@ def peel_truss(truss, worth, need, least):
 
 
 @compiled(patience=8.0)  # a dozen loops in one, which are made in more than ten seconds
-def search_all_k(starts, targets, value, worth, first, most):
+def search_all_k(starts, targets, value, relevance, first, most):
     """Return the communities that Q-Peel finds for every k from `first`, at least 3, to `most`.
 
     `value` is the trussness of the slots; there is one of `most`. The result is (k of each, ends of
@@ -129,7 +129,7 @@ def search_all_k(starts, targets, value, worth, first, most):
     rows, slots, steps = np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.float64)
     for k in range(first, most + 1):
         truss = build_truss(starts, targets, value, k)
-        own, edges, mean, trace = peel_truss(truss, worth, k - 2, k)
+        own, edges, mean, trace = peel_truss(truss, relevance, k - 2, k)
         if len(own) > 0:
             rows, slots, steps = (
                 np.concatenate((rows, own)),
