@@ -21,7 +21,7 @@ import pytest
 import clew
 from clew import Document, Index, Splitter, processes
 from clew.index import config
-from clew.processes import EndedProcessError, end_others, map_items, working
+from clew.processes import EndedProcessError, begin_elsewhere, end_others, map_items, working
 
 HOUSE = Path(clew.__file__).parents[1]
 WORK = """
@@ -381,3 +381,32 @@ def test_one_other_process_reads_along_where_nobody_says_how_many(
     monkeypatch.setattr(config, "usable_cores", lambda: 1)
     Index.from_documents(tmp_path, **keywords)
     assert len(started) == (others if "processes" in keywords else 0)
+
+
+class TestWorkElsewhere:
+    def test_is_done_by_a_process_that_has_worked_before(self, work):
+        sizes = [processes.MIN_SIZE] * 60
+        with working(3):
+            assert begin_elsewhere(work.who, 7) is None, "none was started yet"
+            others = {pid for _, pid in map_items(work.who, range(60), sizes=sizes)}
+            first, second = (begin_elsewhere(work.who, item) for item in "ab")
+            assert begin_elsewhere(work.who, "c") is None, "all have work"
+            end_others()
+            (one, its_pid), (other, other_pid) = first.result(), second.result()
+        assert (one, other) == ("a", "b")
+        assert {its_pid, other_pid} == others - {os.getpid()}
+        assert not any(map(is_alive, (its_pid, other_pid)))
+
+    def test_gives_nothing_where_it_fails_or_cannot_be_sent(self, work):
+        sizes = [processes.MIN_SIZE] * 60
+        with working(3):
+            map_items(work.who, range(60), sizes=sizes)
+            assert begin_elsewhere(work.only_even, 3).result() is None
+            assert begin_elsewhere(work.who, threading.Lock()).result() is None
+
+    def test_ends_with_the_block(self, work):
+        with working(2):
+            results = map_items(work.who, range(60), sizes=[processes.MIN_SIZE] * 60)
+            under_way = begin_elsewhere(time.sleep, 600)
+        assert not any(map(is_alive, {pid for _, pid in results} - {os.getpid()}))
+        assert under_way.result() is None

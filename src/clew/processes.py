@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar, cast
 
 from clew.cluster import EndedProcessError, results_in_order
 from clew.garbage import collecting_rarely
@@ -83,9 +83,30 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
 
 
 def end_others() -> None:
-    """End the other processes of the block around, which has no more work for them."""
+    """End the other processes of the block around, which has no more work for them.
+
+    One that `begin_elsewhere` has given work goes on.
+    """
     if (team := _CURRENT.get()) is not None:
-        team.end()
+        team.end_idle()
+
+
+def begin_elsewhere(function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
+    """Have another process that `map_items` has started do some work, while this one goes on.
+
+    Args:
+        function: As in `map_items`.
+        item: What it is called with.
+
+    Returns:
+        The work, which ends with the block around at the latest; None where no process is free.
+
+    Example:
+        >>> begin_elsewhere(abs, -2) is None  # outside `working`
+        True
+    """
+    team = _CURRENT.get()
+    return team.begin(function, item) if isinstance(team, _Team) else None
 
 
 def map_items(
@@ -299,6 +320,8 @@ class _Elsewhere:
     def end(self) -> None:
         """Leave the executor as it is: it is the caller's."""
 
+    end_idle = end
+
     def takes(self, function: Callable[..., object]) -> bool:
         """Return whether a function can be sent with every batch; log why not."""
         try:
@@ -384,12 +407,47 @@ class _Other:
         return self.end()
 
 
+class WorkElsewhere(Generic[Result]):
+    """Work that another process does, which ends with it.
+
+    Args:
+        other: The process.
+        function: What is called there.
+        item: What with.
+    """
+
+    def __init__(self, other: _Other, function: Callable[[Item], Result], item: Item) -> None:
+        self._other, self._value = other, cast("Result | None", None)
+        self._thread = threading.Thread(target=self._run, args=(function, item), daemon=True)
+        self._thread.start()
+
+    def _run(self, function: Callable[[Item], Result], item: Item) -> None:
+        with suppress(Exception):  # what it is for is then done by who wants it
+            if self._other.wait_until_ready():
+                self._other.send(pickle.dumps(function))
+                self._other.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
+                answer = self._other.receive()
+                if answer is not None and answer[0] == DONE:
+                    self._value = answer[1][0]
+        self._other.end()
+
+    def result(self) -> Result | None:
+        """Wait for the result and return it; None where the other process has not come to one."""
+        self._thread.join()
+        return self._value
+
+    def end(self) -> None:
+        """End the process, whatever it has come to."""
+        self._other.end()
+
+
 class _Team:
     """This process and others, which are started when they are needed first."""
 
     def __init__(self, number: int, is_asked: bool) -> None:
         self.number, self.is_asked = number, is_asked
         self._others: list[_Other] = []
+        self._under_way: list[WorkElsewhere[Any]] = []
 
     def map(
         self,
@@ -420,11 +478,26 @@ class _Team:
             self.end()
         return results
 
-    def end(self) -> None:
-        """End the other processes."""
+    def begin(self, function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
+        """Return what `begin_elsewhere` returns."""
+        if not self._others:
+            return None
+        work = WorkElsewhere(self._others.pop(), function, item)
+        self._under_way.append(work)
+        return work
+
+    def end_idle(self) -> None:
+        """End the other processes that have no work."""
         for other in self._others:
             other.end()
         self._others.clear()
+
+    def end(self) -> None:
+        """End the other processes."""
+        self.end_idle()
+        for work in self._under_way:
+            work.end()
+        self._under_way.clear()
 
     def _say_alone(self, reason: str) -> None:
         if self.is_asked:

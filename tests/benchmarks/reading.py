@@ -60,7 +60,7 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     started = processor_seconds()
     import clew
     from clew import read
-    from clew.index import build, languages_beside
+    from clew.index import build, words_beside
     from clew.index.config import IndexConfig
     from clew.seed.bm25 import InvertedIndexPart
 
@@ -81,7 +81,7 @@ def measure(folder: str, facts: bool, profile: int) -> dict[str, Any]:
     wall = time.perf_counter()
     if profile:
         profiler.enable()
-    languages_beside.MIN_PASSAGES = sys.maxsize  # they are identified with the words
+    words_beside.MIN_PASSAGES = sys.maxsize  # they are counted last
     IndexConfig.load_and_cut = timed("read", IndexConfig.load_and_cut)
     read.CachedExtractor.triples = timed("facts", read.CachedExtractor.triples)
     build.read_nodes = timed("assemble", build.read_nodes)
