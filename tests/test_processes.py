@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import logging
 import multiprocessing
 import os
@@ -410,3 +411,34 @@ class TestWorkElsewhere:
             under_way = begin_elsewhere(time.sleep, 600)
         assert not any(map(is_alive, {pid for _, pid in results} - {os.getpid()}))
         assert under_way.result() is None
+
+
+class TestMeanwhile:
+    def test_is_done_once_where_other_processes_work(self, work):
+        done = threading.Semaphore(0)
+        sizes = [processes.MIN_SIZE] * 20
+        with working(2, meanwhile=done.release):
+            map_items(work.who, range(20), sizes=[1] * 20)
+            assert not done.acquire(timeout=0.01), "little is done by this process alone"
+            map_items(work.who, range(20), sizes=sizes)
+            assert done.acquire(timeout=60)
+            map_items(work.who, range(20), sizes=sizes)
+            assert not done.acquire(timeout=0.01)
+
+    def test_may_fail(self, work):
+        def fail():
+            raise MemoryError
+
+        with working(2, meanwhile=fail):
+            results = map_items(work.who, range(60), sizes=[processes.MIN_SIZE] * 60)
+        assert [item for item, _ in results] == list(range(60))
+
+
+def test_the_last_batches_are_smaller():
+    batches = processes._batches([10_000] * 400)
+    sizes = [batch.stop - batch.start for batch in batches]
+    assert sum(sizes) == 400
+    assert sizes[:20] == [10] * 20
+    assert sizes[-10:] == [1] * 10
+    assert all(one >= other for one, other in itertools.pairwise(sizes))
+    assert processes._batches([0, 0, 0]) == [slice(0, 3)] or len(processes._batches([0, 0, 0])) == 3

@@ -35,6 +35,7 @@ Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
 BATCH_SIZE = 100_000  # of the items that a process is given at once: some tenths of a second
+LAST_SHARE = 16  # times that what is left is at least as large as a batch
 MIN_SIZE = 1_000_000  # of the items for each process: less is done before another has started
 MAX_SENT = 2  # batches that a process has at once, so that it need not wait for the next
 MOST_SENT = 1_000_000  # bytes of a function that an executor is sent with every batch
@@ -55,7 +56,12 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator[None]:
+def working(
+    number: int | Executor | None,
+    *,
+    is_asked: bool = True,
+    meanwhile: Callable[[], object] | None = None,
+) -> Iterator[None]:
     """Have `map_items` divide its work within this block.
 
     Args:
@@ -64,6 +70,9 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
             of the outer one counts.
         is_asked: Whether somebody asked for so many. If nobody did, no program is started that
             does not go by the name of Python, and where one process works alone, nobody is told.
+        meanwhile: What a thread of this process does once others have been started, such as to load
+            what is needed next: nobody else can, and they do more of the work instead. Its errors
+            are left to who needs it.
 
     Example:
         >>> with working(2):
@@ -73,7 +82,9 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
     if _CURRENT.get() is not None or number is None:
         yield
         return
-    team = _Elsewhere(number) if isinstance(number, Executor) else _Team(number, is_asked)
+    team = (
+        _Elsewhere(number) if isinstance(number, Executor) else _Team(number, is_asked, meanwhile)
+    )
     token = _CURRENT.set(team)
     try:
         yield
@@ -283,14 +294,17 @@ def _one_by_one(
 
 
 def _batches(sizes: Sequence[int]) -> list[slice]:
-    """Return neighbouring items that are together as large as a batch."""
+    """Return neighbouring items that are together as large as a batch.
+
+    The last ones are smaller, so that all processes come to an end at about the same time.
+    """
     batches: list[slice] = []
-    first, size = 0, 0
+    first, size, left = 0, 0, sum(sizes)
     for i, own in enumerate(sizes):
         size += own
-        if size >= BATCH_SIZE or i == len(sizes) - 1:
+        if size >= min(BATCH_SIZE, left // LAST_SHARE) or i == len(sizes) - 1:
             batches.append(slice(first, i + 1))
-            first, size = i + 1, 0
+            first, size, left = i + 1, 0, left - size
     return batches
 
 
@@ -444,8 +458,10 @@ class WorkElsewhere(Generic[Result]):
 class _Team:
     """This process and others, which are started when they are needed first."""
 
-    def __init__(self, number: int, is_asked: bool) -> None:
-        self.number, self.is_asked = number, is_asked
+    def __init__(
+        self, number: int, is_asked: bool, meanwhile: Callable[[], object] | None = None
+    ) -> None:
+        self.number, self.is_asked, self._meanwhile = number, is_asked, meanwhile
         self._others: list[_Other] = []
         self._under_way: list[WorkElsewhere[Any]] = []
 
@@ -469,6 +485,8 @@ class _Team:
             ]
             for thread in threads:
                 thread.start()
+            if threads:
+                self._do_meanwhile()
             results = job.work(threads, update)
         except BaseException:
             self.end()
@@ -477,6 +495,18 @@ class _Team:
             self._say_alone(job.unfit)
             self.end()
         return results
+
+    def _do_meanwhile(self) -> None:
+        """Begin what is to be done while others work, once."""
+        work, self._meanwhile = self._meanwhile, None
+        if work is None:
+            return
+
+        def run() -> None:
+            with suppress(Exception):
+                work()
+
+        threading.Thread(target=run, daemon=True).start()
 
     def begin(self, function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
         """Return what `begin_elsewhere` returns."""

@@ -86,10 +86,11 @@ class Index(IndexContents):
         chosen: IndexConfig,
         progress: bool,
     ) -> Self:
+        (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
+        # Where much is read, these were loaded meanwhile.
         from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
         from clew.index.changes import no_documents
 
-        (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
         if not loaded:
             raise ValueError(no_documents(skipped))
         collected = collect_facts(loaded, facts)
