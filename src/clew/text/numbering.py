@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -24,17 +24,6 @@ class Numbering(dict[T, int]):
     def __missing__(self, thing: T) -> int:
         number = self[thing] = len(self)
         return number
-
-    def of_each(self, things: Sequence[T]) -> NDArray[np.int32]:
-        """Return the numbers of things: int32 [n].
-
-        Example:
-            >>> Numbering[str]().of_each(["sea", "sky", "sea"])
-            array([0, 1, 0], dtype=int32)
-        """
-        new = [thing for thing in dict.fromkeys(things) if thing not in self]
-        self.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
-        return np.fromiter(map(self.__getitem__, things), np.int32, len(things))
 
     def of_lists(self, lists: Iterable[Iterable[T]]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the numbers of all things in several lists, and where each list starts and ends.
