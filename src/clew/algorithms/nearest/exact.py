@@ -32,8 +32,8 @@ from clew.graph import (
 from clew.second_thread import Begun, begin
 
 BLOCK_BYTES = 64 * 2**20
-AROUND = 128  # rows among which a floor under the nearest of each is found first
-STRIP_BYTES = 16 * 2**20  # of products that are looked through while the next ones are computed
+AROUND = 3  # small blocks on both sides of a row in which a floor under its nearest is found
+STRIP_BYTES = 32 * 2**20  # of products that are looked through while the next ones are computed
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
 MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are computed
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
@@ -190,8 +190,8 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
 def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Vectors:
     """Return cosines that the k-th nearest of each row has at least: float32 [n].
 
-    They are those of the k-th nearest among some rows around it, which come from one document and
-    are nearer than most, or the lowest cosine. So few pairs are looked at as candidates.
+    They are those of the k-th nearest among some rows around it, which often come from one document
+    and are nearer than most, or the lowest cosine. So few pairs are looked at as candidates.
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
@@ -200,14 +200,21 @@ def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Ve
     """
     n, d = vectors.shape
     floors = np.full(n, min_cosine, np.float32)
-    whole = n // AROUND
-    if k >= AROUND or whole < 2:
+    height = math.isqrt(
+        MAX_BY_ONE_THREAD // max(d, 1)
+    )  # small products, so that no thread wakes up
+    whole = n // max(height, 1)
+    if whole < 2 or k >= (2 * AROUND + 1) * height:
         return floors
-    around = vectors[: whole * AROUND].reshape(whole, AROUND, d)
-    cosines = np.matmul(around, around.transpose(0, 2, 1))
-    own = np.arange(AROUND)
-    cosines[:, own, own] = -1
-    nearest = np.partition(cosines.reshape(whole * AROUND, AROUND), -k, axis=1)[:, -k]
+    parts = vectors[: whole * height].reshape(whole, height, d)
+    near = np.full((whole, height, 2 * AROUND + 1, height), -1, np.float32)
+    for away in range(min(AROUND, whole - 1) + 1):
+        cosines = np.matmul(parts[: whole - away], parts[away:].transpose(0, 2, 1))
+        near[away:, :, AROUND - away] = cosines.transpose(0, 2, 1)
+        near[: whole - away, :, AROUND + away] = cosines
+    own = np.arange(height)
+    near[:, own, AROUND, own] = -1
+    nearest = np.partition(near.reshape(whole * height, -1), -k, axis=1)[:, -k]
     np.maximum(floors[: len(nearest)], nearest, out=floors[: len(nearest)])
     return floors
 
