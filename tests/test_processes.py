@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import itertools
 import logging
 import multiprocessing
 import os
@@ -21,7 +22,7 @@ import pytest
 import clew
 from clew import Document, Index, Splitter, processes
 from clew.index import config
-from clew.processes import EndedProcessError, end_others, map_items, working
+from clew.processes import EndedProcessError, begin_elsewhere, end_others, map_items, working
 
 HOUSE = Path(clew.__file__).parents[1]
 WORK = """
@@ -381,3 +382,63 @@ def test_one_other_process_reads_along_where_nobody_says_how_many(
     monkeypatch.setattr(config, "usable_cores", lambda: 1)
     Index.from_documents(tmp_path, **keywords)
     assert len(started) == (others if "processes" in keywords else 0)
+
+
+class TestWorkElsewhere:
+    def test_is_done_by_a_process_that_has_worked_before(self, work):
+        sizes = [processes.MIN_SIZE] * 60
+        with working(3):
+            assert begin_elsewhere(work.who, 7) is None, "none was started yet"
+            others = {pid for _, pid in map_items(work.who, range(60), sizes=sizes)}
+            first, second = (begin_elsewhere(work.who, item) for item in "ab")
+            assert begin_elsewhere(work.who, "c") is None, "all have work"
+            end_others()
+            (one, its_pid), (other, other_pid) = first.result(), second.result()
+        assert (one, other) == ("a", "b")
+        assert {its_pid, other_pid} == others - {os.getpid()}
+        assert not any(map(is_alive, (its_pid, other_pid)))
+
+    def test_gives_nothing_where_it_fails_or_cannot_be_sent(self, work):
+        sizes = [processes.MIN_SIZE] * 60
+        with working(3):
+            map_items(work.who, range(60), sizes=sizes)
+            assert begin_elsewhere(work.only_even, 3).result() is None
+            assert begin_elsewhere(work.who, threading.Lock()).result() is None
+
+    def test_ends_with_the_block(self, work):
+        with working(2):
+            results = map_items(work.who, range(60), sizes=[processes.MIN_SIZE] * 60)
+            under_way = begin_elsewhere(time.sleep, 600)
+        assert not any(map(is_alive, {pid for _, pid in results} - {os.getpid()}))
+        assert under_way.result() is None
+
+
+class TestMeanwhile:
+    def test_is_done_once_where_other_processes_work(self, work):
+        done = threading.Semaphore(0)
+        sizes = [processes.MIN_SIZE] * 20
+        with working(2, meanwhile=done.release):
+            map_items(work.who, range(20), sizes=[1] * 20)
+            assert not done.acquire(timeout=0.01), "little is done by this process alone"
+            map_items(work.who, range(20), sizes=sizes)
+            assert done.acquire(timeout=60)
+            map_items(work.who, range(20), sizes=sizes)
+            assert not done.acquire(timeout=0.01)
+
+    def test_may_fail(self, work):
+        def fail():
+            raise MemoryError
+
+        with working(2, meanwhile=fail):
+            results = map_items(work.who, range(60), sizes=[processes.MIN_SIZE] * 60)
+        assert [item for item, _ in results] == list(range(60))
+
+
+def test_the_last_batches_are_smaller():
+    batches = processes._batches([10_000] * 400)
+    sizes = [batch.stop - batch.start for batch in batches]
+    assert sum(sizes) == 400
+    assert sizes[:20] == [10] * 20
+    assert sizes[-10:] == [1] * 10
+    assert all(one >= other for one, other in itertools.pairwise(sizes))
+    assert processes._batches([0, 0, 0]) == [slice(0, 3)] or len(processes._batches([0, 0, 0])) == 3

@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar, cast
 
 from clew.cluster import EndedProcessError, results_in_order
 from clew.garbage import collecting_rarely
@@ -35,6 +35,7 @@ Batch = TypeVar("Batch")
 Result = TypeVar("Result")
 
 BATCH_SIZE = 100_000  # of the items that a process is given at once: some tenths of a second
+LAST_SHARE = 16  # times that what is left is at least as large as a batch
 MIN_SIZE = 1_000_000  # of the items for each process: less is done before another has started
 MAX_SENT = 2  # batches that a process has at once, so that it need not wait for the next
 MOST_SENT = 1_000_000  # bytes of a function that an executor is sent with every batch
@@ -55,7 +56,12 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator[None]:
+def working(
+    number: int | Executor | None,
+    *,
+    is_asked: bool = True,
+    meanwhile: Callable[[], object] | None = None,
+) -> Iterator[None]:
     """Have `map_items` divide its work within this block.
 
     Args:
@@ -64,6 +70,9 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
             of the outer one counts.
         is_asked: Whether somebody asked for so many. If nobody did, no program is started that
             does not go by the name of Python, and where one process works alone, nobody is told.
+        meanwhile: What a thread of this process does once others have been started, such as to load
+            what is needed next: nobody else can, and they do more of the work instead. Its errors
+            are left to who needs it.
 
     Example:
         >>> with working(2):
@@ -73,7 +82,9 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
     if _CURRENT.get() is not None or number is None:
         yield
         return
-    team = _Elsewhere(number) if isinstance(number, Executor) else _Team(number, is_asked)
+    team = (
+        _Elsewhere(number) if isinstance(number, Executor) else _Team(number, is_asked, meanwhile)
+    )
     token = _CURRENT.set(team)
     try:
         yield
@@ -83,9 +94,30 @@ def working(number: int | Executor | None, *, is_asked: bool = True) -> Iterator
 
 
 def end_others() -> None:
-    """End the other processes of the block around, which has no more work for them."""
+    """End the other processes of the block around, which has no more work for them.
+
+    One that `begin_elsewhere` has given work goes on.
+    """
     if (team := _CURRENT.get()) is not None:
-        team.end()
+        team.end_idle()
+
+
+def begin_elsewhere(function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
+    """Have another process that `map_items` has started do some work, while this one goes on.
+
+    Args:
+        function: As in `map_items`.
+        item: What it is called with.
+
+    Returns:
+        The work, which ends with the block around at the latest; None where no process is free.
+
+    Example:
+        >>> begin_elsewhere(abs, -2) is None  # outside `working`
+        True
+    """
+    team = _CURRENT.get()
+    return team.begin(function, item) if isinstance(team, _Team) else None
 
 
 def map_items(
@@ -262,14 +294,17 @@ def _one_by_one(
 
 
 def _batches(sizes: Sequence[int]) -> list[slice]:
-    """Return neighbouring items that are together as large as a batch."""
+    """Return neighbouring items that are together as large as a batch.
+
+    The last ones are smaller, so that all processes come to an end at about the same time.
+    """
     batches: list[slice] = []
-    first, size = 0, 0
+    first, size, left = 0, 0, sum(sizes)
     for i, own in enumerate(sizes):
         size += own
-        if size >= BATCH_SIZE or i == len(sizes) - 1:
+        if size >= min(BATCH_SIZE, left // LAST_SHARE) or i == len(sizes) - 1:
             batches.append(slice(first, i + 1))
-            first, size = i + 1, 0
+            first, size, left = i + 1, 0, left - size
     return batches
 
 
@@ -298,6 +333,8 @@ class _Elsewhere:
 
     def end(self) -> None:
         """Leave the executor as it is: it is the caller's."""
+
+    end_idle = end
 
     def takes(self, function: Callable[..., object]) -> bool:
         """Return whether a function can be sent with every batch; log why not."""
@@ -384,12 +421,49 @@ class _Other:
         return self.end()
 
 
+class WorkElsewhere(Generic[Result]):
+    """Work that another process does, which ends with it.
+
+    Args:
+        other: The process.
+        function: What is called there.
+        item: What with.
+    """
+
+    def __init__(self, other: _Other, function: Callable[[Item], Result], item: Item) -> None:
+        self._other, self._value = other, cast("Result | None", None)
+        self._thread = threading.Thread(target=self._run, args=(function, item), daemon=True)
+        self._thread.start()
+
+    def _run(self, function: Callable[[Item], Result], item: Item) -> None:
+        with suppress(Exception):  # what it is for is then done by who wants it
+            if self._other.wait_until_ready():
+                self._other.send(pickle.dumps(function))
+                self._other.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
+                answer = self._other.receive()
+                if answer is not None and answer[0] == DONE:
+                    self._value = answer[1][0]
+        self._other.end()
+
+    def result(self) -> Result | None:
+        """Wait for the result and return it; None where the other process has not come to one."""
+        self._thread.join()
+        return self._value
+
+    def end(self) -> None:
+        """End the process, whatever it has come to."""
+        self._other.end()
+
+
 class _Team:
     """This process and others, which are started when they are needed first."""
 
-    def __init__(self, number: int, is_asked: bool) -> None:
-        self.number, self.is_asked = number, is_asked
+    def __init__(
+        self, number: int, is_asked: bool, meanwhile: Callable[[], object] | None = None
+    ) -> None:
+        self.number, self.is_asked, self._meanwhile = number, is_asked, meanwhile
         self._others: list[_Other] = []
+        self._under_way: list[WorkElsewhere[Any]] = []
 
     def map(
         self,
@@ -411,6 +485,8 @@ class _Team:
             ]
             for thread in threads:
                 thread.start()
+            if threads:
+                self._do_meanwhile()
             results = job.work(threads, update)
         except BaseException:
             self.end()
@@ -420,11 +496,38 @@ class _Team:
             self.end()
         return results
 
-    def end(self) -> None:
-        """End the other processes."""
+    def _do_meanwhile(self) -> None:
+        """Begin what is to be done while others work, once."""
+        work, self._meanwhile = self._meanwhile, None
+        if work is None:
+            return
+
+        def run() -> None:
+            with suppress(Exception):
+                work()
+
+        threading.Thread(target=run, daemon=True).start()
+
+    def begin(self, function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
+        """Return what `begin_elsewhere` returns."""
+        if not self._others:
+            return None
+        work = WorkElsewhere(self._others.pop(), function, item)
+        self._under_way.append(work)
+        return work
+
+    def end_idle(self) -> None:
+        """End the other processes that have no work."""
         for other in self._others:
             other.end()
         self._others.clear()
+
+    def end(self) -> None:
+        """End the other processes."""
+        self.end_idle()
+        for work in self._under_way:
+            work.end()
+        self._under_way.clear()
 
     def _say_alone(self, reason: str) -> None:
         if self.is_asked:

@@ -56,6 +56,10 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, by, rows, k, le
         patch.setattr(nearest, "MIN_HEIGHT", 1)
         patch.setattr(nearest, "MAX_WAITING", tile - 1)
         patch.setattr(nearest, "MAX_COMPARED", tile)
+        patch.setattr(nearest, "AROUND", tile % 3)
+        patch.setattr(nearest, "MAX_BY_ONE_THREAD", 3 * tile * tile)
+        patch.setattr(nearest, "STRIP_BYTES", 1)
+        patch.setattr(nearest, "MAX_IN_TILES", tile)
         if by == "first columns":  # whatever is behind them
             patch.setattr(nearest, "MIN_SIFTED", 1)
             patch.setattr(nearest, "MIN_THRESHOLD", 0)
@@ -123,9 +127,12 @@ def test_nothing_has_no_neighbours():
     assert [len(part) for part in nearest_pairs(np.zeros((5, 2), np.float32), 3, 0.1)] == [0, 0, 0]
 
 
-def test_rows_in_the_order_of_their_likeness_keep_few_candidates(monkeypatch):
+@pytest.mark.parametrize("around", [8, 0])
+def test_rows_in_the_order_of_their_likeness_keep_few_candidates(around, monkeypatch):
     """Each block is nearer to the rows that come later than the block before it."""
     waiting, joined = [], nearest._joined
+    monkeypatch.setattr(nearest, "AROUND", 1)
+    monkeypatch.setattr(nearest, "MAX_BY_ONE_THREAD", 2 * around * around)
     monkeypatch.setattr(nearest, "BLOCK_BYTES", 1)
     monkeypatch.setattr(nearest, "MAX_WAITING", 1)
     monkeypatch.setattr(
@@ -139,7 +146,10 @@ def test_rows_in_the_order_of_their_likeness_keep_few_candidates(monkeypatch):
     row, other, _ = nearest_pairs(vectors, 3, 0.1)
     assert (np.abs(row - other) <= 3).all()
     assert len(row) == 1200
-    assert len(waiting) > 5
+    if around:  # a floor is known from the first block on
+        assert sum(waiting) < 2 * 1200
+    else:
+        assert len(waiting) > 5
     assert max(waiting) < 4 * 1200 + 400 * 8  # of fifty blocks' 400 * 3 and more
 
 

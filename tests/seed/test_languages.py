@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import clew.seed.languages
 from clew import Document, Index
+from clew.algorithms.kernels import machine_code
 from clew.graph import Graph, carry_grown_parts, carry_shrunk_parts, with_nodes
 from clew.index import in_place
-from clew.seed import _likely_languages
+from clew.seed import _identifier_model, _likely_languages
 from clew.seed.languages import LanguagesPart
-from clew.text.stems import EVERY, identify_language, likeliest_language
+from clew.text.stems import EVERY, identify_language, language_identifier, likeliest_language
 from tests.text.test_stems import SENTENCES
 
 PART = LanguagesPart()
@@ -101,3 +102,43 @@ def test_many_texts_are_in_the_languages_that_the_library_finds_in_each(texts, a
     for languages in (None, among):
         expected = [identify_language(text, languages) for text in texts]
         assert _likely_languages.identify_languages_of(texts, languages) == expected
+
+
+def test_the_unpacked_model_is_that_of_the_library_and_a_damaged_one_is_written_anew(
+    tmp_path, monkeypatch
+):
+    """It is kept on the disk, since the library takes half a second to unpack it."""
+    monkeypatch.setattr(machine_code, "find_folder", lambda: tmp_path)
+    library = language_identifier()
+
+    def check():
+        _identifier_model.identifier_model.cache_clear()
+        model = _identifier_model.identifier_model()
+        assert np.array_equal(model.blocks, library.tk_row)
+        assert np.array_equal(model.moves, library.tk_nextmove)
+        assert np.array_equal(model.outputs, library.tk_output)
+        assert np.array_equal(model.weights, library.nb_ptc)
+        assert np.array_equal(model.priors, library.nb_pc)
+        assert model.codes.tolist() == library.nb_classes
+        assert not any(one.flags.writeable for one in model)
+        return model
+
+    check()
+    (folder,) = tmp_path.glob("languages-*")
+    unpacked = []
+    unpack = _identifier_model.unpacked
+    monkeypatch.setattr(
+        _identifier_model, "unpacked", lambda packed: unpacked.append(packed) or unpack(packed)
+    )
+    check()
+    assert not unpacked, "it is read from the disk"
+    moves = folder / "moves.npy"
+    moves.write_bytes(moves.read_bytes()[:-1])
+    check()
+    check()
+    assert len(unpacked) == 1
+    assert list(tmp_path.glob("languages-*")) == [folder]
+    monkeypatch.setattr(machine_code, "find_folder", lambda: None)
+    check()
+    assert len(unpacked) == 2
+    _identifier_model.identifier_model.cache_clear()

@@ -62,9 +62,11 @@ class CompressedRows:
             shape: the number of rows and of columns.
             dtype: the type of the counts.
         """
-        keys = np.array(rows, np.int64)
-        keys *= shape[1]
-        keys += columns
+        # Short keys are sorted in half the time.
+        is_short = shape[0] * shape[1] < 1 << 32
+        keys: NDArray[Any] = np.array(rows, np.uint32 if is_short else np.int64)
+        keys *= keys.dtype.type(shape[1])
+        keys += np.asarray(columns).astype(keys.dtype, copy=False)
         keys.sort()
         is_first = np.ones(len(keys), np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
@@ -100,11 +102,15 @@ class CompressedRows:
         return cls._of_keys(keys[is_first], sums.astype(values.dtype), shape)
 
     @classmethod
-    def _of_keys(cls, keys: Slots, values: NDArray[Any], shape: tuple[int, int]) -> CompressedRows:
+    def _of_keys(
+        cls, keys: NDArray[np.integer], values: NDArray[Any], shape: tuple[int, int]
+    ) -> CompressedRows:
         """Return the matrix with entries at different keys, row * width + column, ascending."""
         width = max(shape[1], 1)
-        starts = np.searchsorted(keys, np.arange(shape[0] + 1, dtype=np.int64) * width)
-        return cls(starts, (keys % width).astype(np.int32), values, shape[1])
+        bounds = np.arange(1, shape[0] + 1, dtype=np.int64) * width
+        starts = np.searchsorted(keys, (bounds - 1).astype(keys.dtype), side="right")
+        columns = (keys % keys.dtype.type(width)).astype(np.int32)
+        return cls(np.concatenate([[0], starts]), columns, values, shape[1])
 
     def __len__(self) -> int:
         return len(self.starts) - 1

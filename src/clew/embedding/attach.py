@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,9 +175,13 @@ def _attach_bags(
     Raises:
         MissingVectorsError: its word vectors are not installed.
     """
-    passages = texts_with_headings(graph, graph.rows("passage").tolist())
     rows, facts = rows_to_embed(graph), graph.facts
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
+    if replacement_texts:
+        passages = texts_with_headings(graph, graph.rows("passage").tolist())
+    else:  # all passages are among the rows
+        are_passages = graph.kinds.mask("passage")[rows].tolist()
+        passages = list(compress(texts, are_passages))
     place_of = {text: place for place, text in reversed(list(enumerate(passages)))}
     nothing = ""  # the text of what has no vector
     others = [t for t in dict.fromkeys([*texts, *facts.texts, nothing]) if t not in place_of]

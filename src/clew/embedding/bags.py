@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -495,14 +496,15 @@ def fit_bags(
         >>> bool((rows[:] == static([*texts, "Corfu"])).all())
         True
     """
-    counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
-    embedder = StaticEmbedding.fit_counted(corpus, counted)
+    n_kept = n_made if n_made <= MAX_MADE else 0
     number_of, start = Numbering[str](), 0
-    rows, n_kept = _Rows(len(corpus) + len(others)), n_made if n_made <= MAX_MADE else 0
+    rows = _Rows(len(corpus) + len(others))
+    embedder, made_of = _fitted(corpus, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
-    waiting = map(TextCounts.of, _batches(others))
-    while (counts := _widened(counted.popleft()) if counted else next(waiting, None)) is not None:
-        made, scales = embedder.embed_counts(counts)
+    of_others = (TextCounts.of(batch) for batch in _batches(others))
+    for counts, (made, scales) in chain(
+        made_of, ((counts, embedder.embed_counts(counts)) for counts in of_others)
+    ):
         behind = start + len(made)
         is_made = np.array(made.any(axis=1), np.bool_)
         rows.add(np.arange(start, behind), counts, scales, is_made, number_of)
@@ -515,6 +517,27 @@ def fit_bags(
     if n_kept:
         segment = MadeBags.of(segment, seal(kept), np.arange(segment.shape[0]))
     return embedder, segment
+
+
+def _fitted(
+    corpus: Sequence[str], sums_once: bool
+) -> tuple[StaticEmbedding, Iterator[tuple[TextCounts, tuple[Vectors, Vectors]]]]:
+    """Return the embedder that a corpus weights, and of its texts the counts and what these make.
+
+    Args:
+        corpus: the texts.
+        sums_once: whether the sums that the mean is made of wait until it is subtracted: they take
+            as much memory as the vectors.
+    """
+    if sums_once:
+        batches = [TextCounts.of(batch) for batch in _batches(corpus)]
+        embedder, sums = StaticEmbedding.fit_and_sum(batches)
+        sums.reverse()
+        return embedder, ((counts, embedder.centre_sums(sums.pop())) for counts in batches)
+    counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
+    embedder = StaticEmbedding.fit_counted(corpus, counted)
+    in_turn = (_widened(counted.popleft()) for _ in range(len(counted)))
+    return embedder, ((counts, embedder.embed_counts(counts)) for counts in in_turn)
 
 
 def _narrowed(counts: TextCounts) -> TextCounts:

@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -38,6 +38,7 @@ from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
+from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 from clew.text.words import cased_words, terms
@@ -46,6 +47,7 @@ MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
+MIN_BESIDE = 2048  # texts from which two threads make their vectors
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
 MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
@@ -68,6 +70,18 @@ class _KnownTerm(NamedTuple):
     columns: NDArray[np.int32]
     values: Floats
     weight: float
+
+
+class TextSums(NamedTuple):
+    """What texts are by their words, before what all have in common is subtracted.
+
+    Attributes:
+        vectors: float32 [n, dimensions], the two halves side by side, unit rows.
+        lengths: float64 [n, 2], of the halves, before they were made unit rows.
+    """
+
+    vectors: Vectors
+    lengths: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +160,32 @@ class StaticEmbedding:
         return uncentred._with_mean_of(uncentred._vectors_of(sample)[0])
 
     @classmethod
+    def fit_and_sum(cls, batches: Sequence[TextCounts]) -> tuple[StaticEmbedding, list[TextSums]]:
+        """Return what `fit` returns of texts that are counted, and the sums of all these texts.
+
+        Args:
+            batches: the counts of the texts, in turn.
+
+        Example:
+            >>> texts = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
+            >>> fitted, (sums,) = StaticEmbedding.fit_and_sum([TextCounts.of(texts)])
+            >>> vectors, _ = fitted.centre_sums(sums)
+            >>> bool((vectors == StaticEmbedding.fit(texts)(texts)).all())
+            True
+        """
+        uncentred = cls._uncentred(batches)
+        sums = [uncentred._vectors_of(counts) for counts in batches]
+        starts = offsets_of([len(counts) for counts in batches])
+        sample = _sample(int(starts[-1]))
+        bounds = np.searchsorted(sample, starts)
+        chosen = [
+            one.vectors[sample[first:last] - start]
+            for one, start, (first, last) in zip(sums, starts[:-1], pairwise(bounds), strict=True)
+        ]
+        vectors = np.concatenate([np.zeros((0, uncentred.dimensions), np.float32), *chosen])
+        return uncentred._with_mean_of(vectors), sums
+
+    @classmethod
     def _uncentred(cls, batches: Sequence[TextCounts]) -> StaticEmbedding:
         """Return the embedder that texts weight, whose mean is 0."""
         number_of, piece_counts = Counter[str](), np.zeros(PIECES, np.int64)
@@ -189,7 +229,8 @@ class StaticEmbedding:
         if not words:
             return cast("Vectors", self([text])[0])
         meaning, spelling = self._meaning_of(words), self._spelling_of(words)
-        rows: Vectors = self._joined_halves(meaning[None], spelling[None]).astype(np.float32)
+        joined, _ = self._joined_halves(meaning[None], spelling[None])
+        rows: Vectors = joined.astype(np.float32)
         return cast("Vectors", self.centre(rows)[0])
 
     def _meaning_of(self, words: Sequence[str]) -> Floats:
@@ -250,7 +291,15 @@ class StaticEmbedding:
         Returns:
             The vectors, float32 [n, dimensions], and the scales, float32 [n, 3].
         """
-        vectors, lengths = self._vectors_of(counts)
+        return self.centre_sums(self._vectors_of(counts))
+
+    def centre_sums(self, sums: TextSums) -> tuple[Vectors, Vectors]:
+        """Return what `embed_counts` returns, of sums whose vectors become those.
+
+        Args:
+            sums: of the texts, by an embedder with these counts.
+        """
+        vectors, lengths = sums
         scales = np.zeros((len(vectors), 3), np.float32)
         for start in range(0, len(vectors), BATCH):
             some = slice(start, start + BATCH)
@@ -262,32 +311,50 @@ class StaticEmbedding:
             scales[some, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
         return self.centre(vectors), scales
 
-    def _vectors_of(self, counts: TextCounts) -> tuple[Vectors, Floats]:
-        """The two halves side by side, unit rows, before the mean is subtracted, and their lengths.
-
-        The lengths, float64 [n, 2], are those before the halves were made unit rows.
-        """
+    def _vectors_of(self, counts: TextCounts) -> TextSums:
+        """Return the two halves side by side, before the mean is subtracted, and their lengths."""
         n = len(counts.of_terms)
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = piece_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
-        for start in range(0, n, BATCH):
-            end = min(start + BATCH, n)
-            meaning = of_pieces.part(start, end).times_dense(pieces)
-            spelling = of_terms.part(start, end).dense_product(spellings)
-            vectors[start:end] = self._joined_halves(meaning, spelling)
-            lengths[start:end, 0] = np.linalg.norm(meaning, axis=1)
-            lengths[start:end, 1] = np.linalg.norm(spelling, axis=1)
-        return vectors, lengths
 
-    def _joined_halves(self, meaning: Floats, spelling: Floats) -> Floats:
-        """Return unit rows, float64 [n, dimensions], that consist of two weighted halves."""
-        halves = np.empty((len(meaning), self.dimensions))
-        halves[:, :DIMENSIONS] = np.sqrt(MEANING_SHARE) * unit_rows(meaning)
-        halves[:, DIMENSIONS:] = np.sqrt(1 - MEANING_SHARE) * unit_rows(spelling)
-        return unit_rows(halves)
+        def make(first: int, last: int) -> None:
+            for start in range(first, last, BATCH):
+                end = min(start + BATCH, last)
+                meaning = of_pieces.part(start, end).times_dense(pieces)
+                spelling = of_terms.part(start, end).dense_product(spellings)
+                vectors[start:end], lengths[start:end] = self._joined_halves(meaning, spelling)
+
+        if n <= MIN_BESIDE:
+            make(0, n)
+        else:
+            half = n // (2 * BATCH) * BATCH
+            both(lambda: make(0, half), lambda: make(half, n))
+        return TextSums(vectors, lengths)
+
+    def _joined_halves(self, meaning: Floats, spelling: Floats) -> tuple[Floats, Floats]:
+        """Return unit rows that consist of two weighted halves, and the lengths of the halves.
+
+        Args:
+            meaning: float64 [n, DIMENSIONS].
+            spelling: float64 [n, SIGNATURE_WIDTH].
+
+        Returns:
+            float64 [n, dimensions], and float64 [n, 2].
+        """
+        halves, lengths = np.empty((len(meaning), self.dimensions)), np.empty((len(meaning), 2))
+        lengths[:, 0], lengths[:, 1] = (
+            np.linalg.norm(half, axis=1) for half in (meaning, spelling)
+        )
+        divisors = np.where(lengths > 0, lengths, 1)
+        first, second = halves[:, :DIMENSIONS], halves[:, DIMENSIONS:]
+        np.divide(meaning, divisors[:, :1], out=first)
+        np.divide(spelling, divisors[:, 1:], out=second)
+        first *= np.sqrt(MEANING_SHARE)
+        second *= np.sqrt(1 - MEANING_SHARE)
+        return unit_rows(halves), lengths
 
     def _weighted(self, counts: TextCounts) -> tuple[CompressedRows, CompressedRows]:
         """The weights of the pieces and of the terms of every text."""

@@ -117,6 +117,12 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
+def load() -> None:
+    """Load the vectors and what finds the pieces of words, before they are needed."""
+    piece_vectors()
+    _tokenizer()
+
+
 def _file(name: str) -> str:
     """The path of a file of the package, without importing it."""
     spec = find_spec(PACKAGE)

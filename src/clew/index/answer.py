@@ -36,10 +36,10 @@ from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
 from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
 from clew.second_thread import asking
+from clew.seed._likely_languages import likely_language
 from clew.seed.dense import Dense
 from clew.seed.languages import LanguagesPart
 from clew.telemetry import observed
-from clew.text.stems import identify_language
 from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
 
@@ -225,7 +225,7 @@ def _is_foreign(index: IndexContents, question: str) -> bool:
     """
     if index.embedder.fitted is not None:
         return False
-    return identify_language(question) not in index.graph.part(LanguagesPart()).names
+    return likely_language(question) not in index.graph.part(LanguagesPart()).names
 
 
 def _vector_weight(index: IndexContents, question: str) -> float:
@@ -236,7 +236,7 @@ def _vector_weight(index: IndexContents, question: str) -> float:
     static = index.embedder.fitted
     if not isinstance(static, StaticEmbedding):
         return 1.0
-    language = identify_language(question, index.graph.part(LanguagesPart()).names)
+    language = likely_language(question, index.graph.part(LanguagesPart()).names)
     is_known = language in static.languages if language else _is_in_latin(question)
     return 1.0 if is_known else UNKNOWN_LANGUAGE_WEIGHT
 

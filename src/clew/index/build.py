@@ -18,8 +18,8 @@ from clew.embedding.static import CountsOf
 from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated, release_free_memory
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.languages_beside import LanguagesBeside
-from clew.processes import working
+from clew.index.words_beside import WordsBeside
+from clew.processes import end_others, working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
 from clew.types import Generate, Link
@@ -95,7 +95,7 @@ def build_graph(
     config: IndexConfig,
     known: KnownResults | None = None,
     progress: bool = False,
-    identifies_languages: bool = False,
+    counts_words: bool = False,
 ) -> BuiltGraph:
     """Return the graph of the documents; see `Index.from_documents`.
 
@@ -105,7 +105,7 @@ def build_graph(
         config: What the graph is made with. Its generators are not asked; see `generate_texts`.
         known: Results of an earlier build.
         progress: Whether to show bars on stderr.
-        identifies_languages: Whether another thread identifies the languages of the passages
+        counts_words: Whether another process, if there is one, counts the words of the passages
             meanwhile, which the first question asks for.
 
     Raises:
@@ -126,12 +126,14 @@ def build_graph(
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
-    if identifies_languages:
-        with LanguagesBeside(graph) as languages:
+    if counts_words:
+        with WordsBeside(graph) as words:
+            end_others()
             embedder, graph = _embedded(graph, documents, config, known, progress)
         graph = _linked(graph, config, progress, is_large)
-        languages.give_to(graph)
+        words.give_to(graph)
     else:
+        end_others()
         embedder, graph = _embedded(graph, documents, config, known, progress)
         graph = _linked(graph, config, progress, is_large)
     if is_large:

@@ -130,11 +130,12 @@ class IndexConfig:
             a longer one is read as plain text, and named in `Index.skipped`.
         max_depth: Containers that a document may be in, one in another; a deeper one is refused.
         processes: How many processes read files and cut texts at once, where there are megabytes of
-            them; the index is the same whatever the number. The others are new interpreters, which
-            end before this one goes on. Or an executor of `concurrent.futures`, such as Dask's
-            `client.get_executor(retries=3)` or `clew.cluster.RayExecutor()`: its processes also
-            embed, where the embedder is given by name or is small, and find the names of many
-            passages. None stands for this process alone.
+            them; the index is the same whatever the number. The others are new interpreters. All
+            end before vectors are made but for one, which counts words meanwhile. Or an executor of
+            `concurrent.futures`, such as Dask's `client.get_executor(retries=3)` or
+            `clew.cluster.RayExecutor()`: its processes also embed, where the embedder is given by
+            name or is small, and find the names of many passages. None stands for two processes
+            where the splitter and the tokenizer are clew's own and there are two cores.
     """
 
     embedder: Embedder | None = None
@@ -179,7 +180,7 @@ class IndexConfig:
             ['The sea.']
         """
         choice = FileChoice(self.include, self.exclude)
-        with self._reading():
+        with self.reading():
             loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
         return self._checked(loaded)
 
@@ -205,21 +206,38 @@ class IndexConfig:
         limits = self.max_document, self.max_line
         cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
         choice = FileChoice(self.include, self.exclude)
-        with self._reading():
+        with self.reading():
             loaded, done = load_and_cut(
                 sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress
             )
         return LoadedAndCut(self._checked(loaded), done)
 
-    def _reading(self) -> AbstractContextManager[None]:
-        """Return the block within which files are read."""
+    def reading(self) -> AbstractContextManager[None]:
+        """Return the block within which files are read, and texts are cut.
+
+        Example:
+            >>> with IndexConfig().reading():
+            ...     loaded = IndexConfig().load(["The sea."])
+        """
+        meanwhile = self._load_what_follows
         if self.processes is not None:
-            return working(self.processes)
+            return working(self.processes, meanwhile=meanwhile)
         is_own = self.count is estimate_tokens and (
             self.splitter is None or type(self.splitter).__module__.startswith("clew.")
         )
         number = min(MAX_READING, usable_cores()) if is_own else None
-        return working(number, is_asked=False)
+        return working(number, is_asked=False, meanwhile=meanwhile)
+
+    def _load_what_follows(self) -> None:
+        """Load what makes a graph of much that is read, which takes some tenths of a second."""
+        import clew.index.build  # noqa: F401
+
+        if self.embedder is None:
+            import scipy.sparse  # noqa: F401
+
+            from clew.embedding.word_vectors import load
+
+            load()
 
     def _checked(self, loaded: read.LoadedDocuments) -> read.LoadedDocuments:
         from clew.read.limits import enforce_limits  # it loads what reads files

@@ -26,7 +26,6 @@ from clew.index.dropped import warning_if_dropped
 from clew.index.learning import Learned, lesson_of
 from clew.index.options import documents_keywords
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
-from clew.processes import working
 from clew.read import Triple
 from clew.types import Generate, Link
 from clew.usage import metered
@@ -75,7 +74,7 @@ class Index(IndexContents):
                 not finite, all zeros, ragged or of another dimension than the documents' own.
         """
         chosen = IndexConfig.from_keywords(config, **keywords)
-        with working(chosen.processes):
+        with chosen.reading():  # one of its processes is of use until the end
             return cls._of_documents(documents, facts, chosen, progress)
 
     @classmethod
@@ -87,10 +86,11 @@ class Index(IndexContents):
         chosen: IndexConfig,
         progress: bool,
     ) -> Self:
+        (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
+        # Where much is read, these were loaded meanwhile.
         from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
         from clew.index.changes import no_documents
 
-        (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
         if not loaded:
             raise ValueError(no_documents(skipped))
         collected = collect_facts(loaded, facts)
@@ -102,7 +102,7 @@ class Index(IndexContents):
                 chosen,
                 known,
                 progress,
-                identifies_languages=not chosen.generators,
+                counts_words=not chosen.generators,
             )
             graph, failed = generate_texts(
                 built.graph, built.embedder, chosen.generators, progress=progress

@@ -8,7 +8,7 @@ from functools import partial
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph
-from clew.processes import count_others, end_others, map_items
+from clew.processes import count_others, map_items
 from clew.progress import progress_bar
 from clew.read.assembly import assemble, passages_to_extract
 from clew.read.extract.extractor import Passage, Triple
@@ -121,7 +121,7 @@ def _cut(
     embedder: object = None,
     update: Callable[[int], object] = lambda _: None,
 ) -> list[Sequence[Piece]]:
-    """Return the pieces of every document; it is the last work that is divided among processes."""
+    """Return the pieces of every document."""
     known: Mapping[str, Sequence[Piece]] = EMPTY
     if isinstance(splitter, CutBefore):
         known, splitter = splitter.pieces, splitter.splitter
@@ -141,10 +141,9 @@ def _cut(
         if cut is not keep_whole or count_others(sizes):
             texts = [_without_others_objects(document) for document in uncut]
         fresh = iter(map_items(partial(_pieces_of, cut), texts, sizes=sizes, update=update))
-        end_others()
         update(len(documents) - len(uncut))
         return [known[d.id] if d.id in known else next(fresh) for d in documents]
-    end_others()  # what a caller has made, or what loads a model, works in this process alone
+    # What a caller has made, or what loads a model, works in this process alone.
     return map_items(partial(_pieces_of, cut), documents, sizes=[0] * len(documents), update=update)
 
 

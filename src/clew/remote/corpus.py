@@ -25,13 +25,14 @@ from clew.relevance import MAX_SAMPLE, WholeSamplePart
 from clew.remote.numbers import is_among
 from clew.remote.passage_vectors import PassageVectors
 from clew.remote.protocol import PulledNodes
+from clew.seed._likely_languages import likely_language
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
-from clew.text.stems import identify_language, stem_words
+from clew.text.stems import stem_words
 from clew.text.words import terms
 
 KEY_BYTES = 16
@@ -137,7 +138,7 @@ class CorpusFigures:
     def stems_of(self, question: str) -> list[str]:
         """Return every stem that a word of the question may have, in the languages of the index."""
         words = terms(self.searched(question))
-        own = identify_language(self.searched(question), self.languages)
+        own = likely_language(self.searched(question), self.languages)
         languages = dict.fromkeys([own, *self.languages])
         return list(dict.fromkeys(stem for one in languages for stem in stem_words(words, one)))
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.automaton import found_by_automaton
-from clew.graph import freeze
-from clew.text.stems import identify_each, language_identifier
+from clew.seed._identifier_model import identifier_model
+from clew.text.stems import identify_each
 
 
 def identify_languages_of(
@@ -36,6 +36,20 @@ def identify_languages_of(
     return identify_each(texts, languages, find_likeliest)
 
 
+def likely_language(text: str, languages: Sequence[str] | None = None) -> str:
+    """Return what `clew.text.stems.identify_language` returns, by a model that is read at once.
+
+    Args:
+        text: The text.
+        languages: As there.
+
+    Example:
+        >>> likely_language("Wann fährt die erste Fähre nach Norden?", ["en", "de"])
+        'de'
+    """
+    return identify_languages_of([text], languages)[0]
+
+
 def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     """Return the likeliest language of a text; as `clew.text.stems.likeliest_language` does.
 
@@ -49,15 +63,16 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     """
     letters = unicodedata.normalize("NFC", text.lower() if text.isupper() else text)
     encoded = np.frombuffer(letters.encode("utf-8", "surrogatepass"), np.uint8)
-    found = found_by_automaton(*_automaton(), encoded)
+    model = identifier_model()
+    found = found_by_automaton(model.blocks, model.moves, model.outputs, encoded)
     choice = _choice_among(among)
     if not len(found):
         return choice.codes[0]
     found.sort()
     is_first = np.append(True, found[1:] != found[:-1])
     counts = np.diff(np.append(np.flatnonzero(is_first), len(found))).astype(np.float32)
-    features = found[is_first]
-    weights = choice.weights.take(features, axis=0).astype(np.float32)
+    of_features = model.weights.take(found[is_first], axis=0)
+    weights = of_features.take(choice.classes, axis=1).astype(np.float32)
     return choice.codes[int((np.log1p(counts) @ weights + choice.priors).argmax())]
 
 
@@ -66,29 +81,18 @@ class _Choice(NamedTuple):
 
     Attributes:
         codes: The language of each class; one that is written in two scripts has two.
-        weights: float16 [features, classes].
+        classes: The places of the classes among those of the model.
         priors: float32 [classes].
     """
 
     codes: tuple[str, ...]
-    weights: NDArray[np.float16]
+    classes: list[int]
     priors: NDArray[np.float32]
 
 
-@lru_cache(maxsize=1)
-def _automaton() -> tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.int32]]:
-    """Return the automaton of the library's model, as `found_by_automaton` takes it."""
-    model = language_identifier()
-    return (  # frozen: as plain Python, a loop keeps a copy of every array that it may change
-        freeze(model.tk_row, np.uint16),
-        freeze(model.tk_nextmove, np.uint32),
-        freeze(model.tk_output, np.int32),
-    )
-
-
-@lru_cache(maxsize=4)  # 9 MB for all languages
+@lru_cache(maxsize=4)
 def _choice_among(among: tuple[str, ...]) -> _Choice:
-    model = language_identifier()
-    chosen = [i for i, code in enumerate(model.nb_classes) if code in among]
-    weights = np.ascontiguousarray(model.nb_ptc[:, chosen], np.float16)
-    return _Choice(tuple(model.nb_classes[i] for i in chosen), weights, model.nb_pc[chosen])
+    model = identifier_model()
+    every = model.codes.tolist()
+    chosen = [i for i, code in enumerate(every) if code in among]
+    return _Choice(tuple(every[i] for i in chosen), chosen, model.priors[chosen])

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.seed._likely_languages import likely_language
 from clew.seed._stem_numbers import Forms, RunStems, SearchedText
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import MAX_KEPT_TEXT, Kept
-from clew.text.stems import FUNCTION_WORDS, identify_language, stem_words
+from clew.text.stems import FUNCTION_WORDS, stem_words
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
@@ -112,7 +113,7 @@ class InvertedIndex:
         return Kept(MAX_KEPT_QUESTIONS)
 
     def _weights_in(self, text: str) -> Mapping[int, float]:
-        every, own = terms(text), identify_language(text, self.languages)
+        every, own = terms(text), likely_language(text, self.languages)
         function_words = QUESTION_WORDS if own == "en" else frozenset[str]()
         weights = dict[int, float]()
         for term, (stem, is_known) in zip(every, self._stems(every, own), strict=True):
@@ -135,7 +136,7 @@ class InvertedIndex:
         """
         every = terms(text)
         wanted = [term for term in every if term not in left_out] or every
-        return self._stems(wanted, identify_language(text, self.languages))
+        return self._stems(wanted, likely_language(text, self.languages))
 
     def _stems(self, wanted: Sequence[str], own: str) -> list[tuple[str, bool]]:
         languages = dict.fromkeys([own, *self.languages])

@@ -6,6 +6,9 @@ Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +29,11 @@ from clew.graph import (
     release_pages,
     take_vectors,
 )
+from clew.second_thread import Begun, begin
 
 BLOCK_BYTES = 64 * 2**20
+AROUND = 3  # small blocks on both sides of a row in which a floor under its nearest is found
+STRIP_BYTES = 32 * 2**20  # of products that are looked through while the next ones are computed
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
 MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are computed
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
@@ -164,28 +170,84 @@ def _near_among(
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     """Return the pairs that may be among the nearest, by all cosines."""
-    n = len(vectors)
-    height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
-    floors = np.full(n, min_cosine, np.float32)  # no k-th nearest of a row is farther
+    n, floors = len(vectors), _floors_by_neighbourhoods(vectors, k, min_cosine)
     blocks: list[Pairs] = []
-    for start in range(0, n, height):
-        cosines = _all_products(vectors[start : start + height], vectors[start:], begins_alike=True)
+    for start, cosines in _products_by_strips(vectors):
         end = start + len(cosines)
         own = np.arange(len(cosines))
         cosines[own, own] = -1
         rows, others, scores = _candidates(cosines, k, floors[start:end])
         blocks.append((rows + start, others + start, scores))
-        below = cosines[:, len(cosines) :]  # whose rows come later, as columns of this block
-        near = below.max(axis=0, initial=-1) >= floors[end:] - np.float32(2 * TOLERANCE)
-        later = np.flatnonzero(near)
-        later_floors = floors[end:][later]
-        rows, others, scores = _candidates(below.T[later], k, later_floors)
-        del cosines, below  # 64 MB, which the next block would be computed beside
-        floors[end + later] = later_floors
-        blocks.append((later[rows] + end, others + start, scores))
+        below = cosines[:, len(cosines) :]  # whose rows come later, as columns of this strip
+        rows, others, scores = _candidates(below.T, k, floors[end:])
+        blocks.append((rows + end, others + start, scores))
+        del cosines, below  # which the next but one would be computed beside
         if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
             blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
     return blocks
+
+
+def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Vectors:
+    """Return cosines that the k-th nearest of each row has at least: float32 [n].
+
+    They are those of the k-th nearest among some rows around it, which often come from one document
+    and are nearer than most, or the lowest cosine. So few pairs are looked at as candidates.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        k: neighbours of a row.
+        min_cosine: the lowest cosine of a neighbour.
+    """
+    n, d = vectors.shape
+    floors = np.full(n, min_cosine, np.float32)
+    height = math.isqrt(
+        MAX_BY_ONE_THREAD // max(d, 1)
+    )  # small products, so that no thread wakes up
+    whole = n // max(height, 1)
+    if whole < 2 or k >= (2 * AROUND + 1) * height:
+        return floors
+    parts = vectors[: whole * height].reshape(whole, height, d)
+    near = np.full((whole, height, 2 * AROUND + 1, height), -1, np.float32)
+    for away in range(min(AROUND, whole - 1) + 1):
+        cosines = np.matmul(parts[: whole - away], parts[away:].transpose(0, 2, 1))
+        near[away:, :, AROUND - away] = cosines.transpose(0, 2, 1)
+        near[: whole - away, :, AROUND + away] = cosines
+    own = np.arange(height)
+    near[:, own, AROUND, own] = -1
+    nearest = np.partition(near.reshape(whole * height, -1), -k, axis=1)[:, -k]
+    np.maximum(floors[: len(nearest)], nearest, out=floors[: len(nearest)])
+    return floors
+
+
+def _products_by_strips(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
+    """Yield the products of rows with themselves and all later rows, and the first of these rows.
+
+    The next ones are computed beside, where there is a core for it.
+    """
+    n = len(vectors)
+    height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
+    strip = max(MIN_HEIGHT, STRIP_BYTES // (4 * max(n, 1)))
+    strips = list[tuple[int, int, bool]]()
+    for start in range(0, n, height):
+        end, in_tiles = min(start + height, n), n - start <= MAX_IN_TILES
+        # All of about one height: the product of a single row is rounded in another way.
+        parts = 1 if in_tiles else math.ceil((end - start) / strip)
+        bounds = [start + (end - start) * i // parts for i in range(parts + 1)]
+        strips += [(first, last, in_tiles) for first, last in pairwise(bounds)]
+
+    def product(start: int, end: int, in_tiles: bool) -> Vectors:
+        some, others = vectors[start:end], vectors[start:]
+        if in_tiles:
+            return _all_products(some, others, begins_alike=True)
+        at_once: Vectors = some @ others.T
+        return at_once
+
+    following: Begun[Vectors] | None = None
+    for i, one in enumerate(strips):
+        found = product(*one) if following is None else following.result()
+        following = begin(partial(product, *strips[i + 1])) if i + 1 < len(strips) else None
+        yield one[0], found
+        del found
 
 
 def _all_products(some: Vectors, others: Vectors, *, begins_alike: bool = False) -> Vectors:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import clew
-from clew.index import languages_beside
-from clew.index.languages_beside import LanguagesBeside
+from clew.index import words_beside
+from clew.index.words_beside import WordsBeside
+from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.languages import LanguagesPart
 
 GERMAN = "Die Fähre fährt um {} Uhr von der Insel ab, und kommt am Abend wieder an."
@@ -55,11 +56,50 @@ def test_a_block_that_fails_waits_for_nothing(monkeypatch):
             begun.set()
             may_end.wait(60)
 
-    monkeypatch.setattr(languages_beside, "LANGUAGES", Slow())
-    with pytest.raises(KeyboardInterrupt), LanguagesBeside(clew.Graph.of(TEXTS)):
+    monkeypatch.setattr(words_beside, "LANGUAGES", Slow())
+    with pytest.raises(KeyboardInterrupt), WordsBeside(clew.Graph.of(TEXTS)):
         interrupt(begun)
     assert not may_end.is_set()
     may_end.set()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Files that two processes read."""
+    for i in range(30):
+        lines = (ENGLISH.format(n, i) if i % 4 else GERMAN.format(n) for n in range(i, 1000))
+        (tmp_path / f"{i}.md").write_text(f"# Ferry_{i}\n\n" + "\n\n".join(lines))
+    return tmp_path
+
+
+@pytest.mark.parametrize("canonical", [None, clew.Plain()])
+def test_words_are_those_that_are_counted_afterwards(folder, canonical):
+    graph = clew.Index.from_documents(folder, processes=2, canonical=canonical).graph
+    known = graph.known_part(InvertedIndexPart())
+    assert known is not None
+    bare = graph.unchecked()
+    languages, words = bare.part(LanguagesPart()), bare.part(InvertedIndexPart())
+    assert graph.known_part(LanguagesPart()).of_rows.tolist() == languages.of_rows.tolist()
+    assert known.languages == words.languages == ("en", "de")
+    assert list(known.stems.items()) == list(words.stems.items())
+    assert [list(one.items()) for one in known.forms] == [list(one.items()) for one in words.forms]
+    n = len(words.stems)
+    for one, other in zip(known.postings.arrays(n), words.postings.arrays(n), strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    assert np.array_equal(known.rows, graph.rows("passage"))
+
+
+def test_words_that_another_process_cannot_count_are_counted_when_asked_for(folder):
+    texts = []
+
+    def canonical(text):  # which no other process has
+        texts.append(text)
+        return text.lower()
+
+    index = clew.Index.from_documents(folder, processes=2, canonical=canonical)
+    assert index.graph.known_part(InvertedIndexPart()) is None
+    assert "ferry_3" in index.graph.part(InvertedIndexPart()).stems
 
 
 def interrupt(begun):
