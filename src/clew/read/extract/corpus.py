@@ -119,9 +119,7 @@ class FewCounts:
         short: What `KeptWords.short_of` returns of each.
     """
 
-    def __init__(
-        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]
-    ) -> None:
+    def __init__(self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]) -> None:
         self._passages, self._short = passages, short
 
     def abbreviations(self) -> frozenset[str]:
