@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -84,12 +85,13 @@ class CollectedFacts:
     def _number(self) -> None:
         """Number the facts that came, their entities and their relations."""
         ends = list(chain.from_iterable(one.ends for one in self._new))
-        names = list(chain.from_iterable(one.names for one in self._new))
+        written = list(chain.from_iterable(one.names for one in self._new))
         relations = list(chain.from_iterable(one.relations for one in self._new))
         self._new.clear()
         self._n_new = 0
-        written = dict(zip(reversed(ends), reversed(names), strict=True))  # the first one stays
-        self._names.update((end, written[end]) for end in _number_new(self._entities, ends))
+        n_known = len(self._names)
+        deque(map(self._names.setdefault, ends, written), maxlen=0)  # the first one stays
+        self._entities.update(zip(islice(self._names, n_known, None), count(n_known)))
         _number_new(self._relations, relations)
         rows = list(map(self._entities.__getitem__, ends))
         between = map(self._relations.__getitem__, relations)
@@ -112,6 +114,9 @@ class CollectedFacts:
         """
         self._number()
         names, relations = [*self._names.values()], [*self._relations]
+        in_order = tuple(sorted(relations))
+        place = np.zeros(len(relations), np.int32)
+        place[[self._relations[relation] for relation in in_order]] = np.arange(len(relations))
         parts = chain.from_iterable(self._facts)
         facts = np.fromiter(parts, np.int32, 3 * len(self._facts)).reshape(-1, 3)
         stated_in = np.array(self._passages, np.int32)
@@ -120,16 +125,17 @@ class CollectedFacts:
             freeze(np.zeros((len(facts), 0)), np.float32),
             freeze(first_entity + facts[:, 0], np.int32),
             freeze(first_entity + facts[:, 2], np.int32),
-            Labels.of([relations[relation] for relation in facts[:, 1].tolist()]),
+            Labels(in_order, freeze(place[facts[:, 1]], np.int32)),
             _places(np.array(self._stated, np.int32), stated_in, len(facts)),
         )
 
 
-def _number_new(numbers: dict[Thing, int], things: Iterable[Thing]) -> list[Thing]:
-    """Number things that have no number yet, in the order of their coming; return these."""
-    new = [thing for thing in dict.fromkeys(things) if thing not in numbers]
+def _number_new(numbers: dict[Thing, int], things: Iterable[Thing]) -> None:
+    """Number things that have no number yet, in the order of their coming."""
+    new: Iterable[Thing] = dict.fromkeys(things)
+    if numbers:
+        new = [thing for thing in new if thing not in numbers]
     numbers.update(zip(new, count(len(numbers))))
-    return new
 
 
 def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:

@@ -218,19 +218,34 @@ def facts_of_mentions(
     return tuple(find_facts(text, title, mentions, rules.max_relation_words, rules.list_words))
 
 
+def find_evident_runs(words: TextWords, evidence: Evidence, rules: Rules) -> list[Run]:
+    """Return what may be a name in a passage; of what the corpus says, titles alone count.
+
+    Args:
+        words: Its words, behind its title.
+        evidence: What the corpus says of them.
+        rules: What is a name.
+    """
+    titles = dict(evidence.title_words)
+    return find_passage_runs(words, titles, first_words(titles), rules)
+
+
 def find_mentions(
-    passage: NormalizedPassage, words: TextWords, evidence: Evidence, rules: Rules
+    passage: NormalizedPassage,
+    words: TextWords,
+    runs: Sequence[Run],
+    evidence: Evidence,
+    rules: Rules,
 ) -> list[Mention]:
     """Return what is a name in a passage; names may overlap.
 
     Args:
         passage: The passage.
         words: Its words, behind its title.
+        runs: What `find_evident_runs` returns.
         evidence: What the corpus says of them.
         rules: What is a name.
     """
-    titles = dict(evidence.title_words)
-    runs = find_passage_runs(words, titles, first_words(titles), rules)
     caseless = [] if passage.text.isascii() else caseless_words(words)
     return choose_mentions(passage, words, runs, caseless, evidence, rules)
 
