@@ -25,6 +25,7 @@ LOGGER = logging.getLogger("clew.questions")
 LOGGER.propagate = True
 TRACE, METRICS = "opentelemetry.trace", "opentelemetry.metrics"
 GETTERS = {TRACE: "get_tracer", METRICS: "get_meter"}
+NO_REPORT = "OpenTelemetry took no report"
 NAME = "clew.ask"
 NANOSECONDS = 10**9
 Attributes = dict[str, str | bool | int | float]
@@ -65,8 +66,9 @@ def _takes_reports(name: str) -> bool:
         return False
     try:
         taker = get("clew", __version__)
-    except Exception:  # what is wrong is logged with the report
-        return True
+    except Exception:
+        LOGGER.exception(NO_REPORT)
+        return False
     return not type(taker).__name__.startswith(("Proxy", "_Proxy", "NoOp"))
 
 
@@ -117,7 +119,7 @@ def _report(attributes: Attributes, trace: tuple[Step, ...], began: int, seconds
         if METRICS in sys.modules:
             _add_metrics(sys.modules[METRICS], attributes, seconds)
     except Exception:
-        LOGGER.exception("OpenTelemetry took no report")
+        LOGGER.exception(NO_REPORT)
     fields = {name.replace(".", "_"): value for name, value in attributes.items()}
     LOGGER.debug("answered in %.3f s", seconds, extra={**fields, "clew_seconds": seconds})
 
