@@ -41,7 +41,9 @@ def test_an_address_that_is_none_leads_nowhere():
 @given(st.lists(VECTOR, min_size=1, max_size=4), VECTOR)
 def test_vectors_as_lists_are_compared_as_arrays_are(rows: list[np.ndarray], question: np.ndarray):
     by_arrays = cosines_by_id({str(i): row for i, row in enumerate(rows)}, question)
-    assert cosines_by_id({str(i): row.tolist() for i, row in enumerate(rows)}, question) == by_arrays
+    assert (
+        cosines_by_id({str(i): row.tolist() for i, row in enumerate(rows)}, question) == by_arrays
+    )
     mixed = {str(i): row if i % 2 else row.tolist() for i, row in enumerate(rows)}
     assert cosines_by_id(mixed, question) == by_arrays
     halves = {str(i): list(row.astype(np.float32)) for i, row in enumerate(rows)}
