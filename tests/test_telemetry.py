@@ -112,6 +112,15 @@ def test_what_fails_in_a_tracer_is_no_failure_of_a_question(index, spans, monkey
     assert "took no report" in caplog.text
 
 
+def test_without_a_provider_nothing_is_reckoned_for_a_report(index, monkeypatch):
+    trace = pytest.importorskip("opentelemetry.trace")
+    assert "Proxy" in type(trace.get_tracer("app")).__name__, "no test sets a provider for all"
+    reports = []
+    monkeypatch.setattr(clew.telemetry, "_report", lambda *report: reports.append(report))
+    assert index.ask("Who lives on Corfu?").items
+    assert not reports
+
+
 def test_the_log_has_the_numbers_as_fields(index, caplog):
     with caplog.at_level(logging.DEBUG, "clew.questions"):
         context = index.ask("Who lives on Corfu?")

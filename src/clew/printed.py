@@ -120,7 +120,7 @@ def fit_printed(
     if options.strict:
         raise BudgetError(why)
     warnings.warn(why, NothingFitsWarning, stacklevel=3)
-    return replace(context, nothing_found=why)
+    return context.changed(nothing_found=why)
 
 
 def _ask_until_fitting(

@@ -24,6 +24,8 @@ from clew.version import __version__
 LOGGER = logging.getLogger("clew.questions")
 LOGGER.propagate = True
 TRACE, METRICS = "opentelemetry.trace", "opentelemetry.metrics"
+GETTERS = {TRACE: "get_tracer", METRICS: "get_meter"}
+NO_REPORT = "OpenTelemetry took no report"
 NAME = "clew.ask"
 NANOSECONDS = 10**9
 Attributes = dict[str, str | bool | int | float]
@@ -39,9 +41,7 @@ def observed(work: Callable[[], Context]) -> Context:
         >>> observed(lambda: Context((), "", 0, None, "Who?", "dense")).tokens
         0
     """
-    if not (is_watched := TRACE in sys.modules or METRICS in sys.modules):
-        is_watched = LOGGER.isEnabledFor(logging.DEBUG)
-    if not is_watched:
+    if not (_takes_reports(TRACE) or _takes_reports(METRICS) or LOGGER.isEnabledFor(logging.DEBUG)):
         return work()
     began, started = time.time_ns(), time.perf_counter()
     try:
@@ -51,6 +51,25 @@ def observed(work: Callable[[], Context]) -> Context:
         raise
     _report(attributes_of(context), context.trace, began, time.perf_counter() - started)
     return context
+
+
+def _takes_reports(name: str) -> bool:
+    """Return whether somebody has set what takes the spans, or the metrics, of a process.
+
+    Frameworks load OpenTelemetry, and without that every report goes nowhere.
+
+    Args:
+        name: `TRACE` or `METRICS`.
+    """
+    get = getattr(sys.modules.get(name), GETTERS[name], None)
+    if get is None:
+        return False
+    try:
+        taker = get("clew", __version__)
+    except Exception:
+        LOGGER.exception(NO_REPORT)
+        return False
+    return not type(taker).__name__.startswith(("Proxy", "_Proxy", "NoOp"))
 
 
 def attributes_of(context: Context) -> Attributes:
@@ -100,7 +119,7 @@ def _report(attributes: Attributes, trace: tuple[Step, ...], began: int, seconds
         if METRICS in sys.modules:
             _add_metrics(sys.modules[METRICS], attributes, seconds)
     except Exception:
-        LOGGER.exception("OpenTelemetry took no report")
+        LOGGER.exception(NO_REPORT)
     fields = {name.replace(".", "_"): value for name, value in attributes.items()}
     LOGGER.debug("answered in %.3f s", seconds, extra={**fields, "clew_seconds": seconds})
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
-from clew.algorithms.kernels.compiled import compile_first
+from clew.algorithms.kernels.compiled import compile_first, finish_compiling
+from clew.algorithms.kernels.word_numbers import find_words, put_words
 from clew.embedding.static import StaticEmbedding
-from clew.embedding.word_table import WordTable
+from clew.embedding.word_table import MIN_SLOTS, WordTable
 from clew.text.words import APART, BOUNDARY, cased_words, cased_words_of_all, terms
 
 STATIC = StaticEmbedding.fit(())
@@ -123,3 +124,46 @@ def test_many_threads_may_learn_words_at_once():
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(find, [i * 7 % 80 for i in range(300)]))
+
+
+@given(st.lists(st.text("abAé1北\U0001f642", min_size=1, max_size=4), max_size=40, unique=True))
+def test_words_have_the_numbers_of_their_places_both_ways(words):
+    letters = np.frombuffer("".join(words).encode("utf-32-le"), np.uint32)
+    starts = np.cumsum([0, *map(len, words)])
+    asked = [*words[::-1], "no such word", *words[:3]]
+    text = np.frombuffer(" ".join(asked).encode("utf-32-le"), np.uint32)
+    ends = np.cumsum([len(word) + 1 for word in asked]) - 1
+    begins = ends - list(map(len, asked))
+    half = len(words) // 2
+    for put, find in (
+        (put_words.plain, find_words.plain),
+        (put_words.function, find_words.function),
+        (put_words, find_words),
+    ):
+        slots = np.full(128, -1, np.int32)
+        with np.errstate(over="ignore"), compile_first():
+            put(slots, 0, half, starts, letters)
+            put(slots, half, len(words), starts, letters)
+            found = find(text, begins, ends, slots, starts, letters)
+        assert found.tolist() == [words.index(word) if word in words else -1 for word in asked]
+
+
+@given(st.lists(some_texts, max_size=4), st.integers(1, 20))
+def test_words_that_machine_code_looks_up_make_the_same_vectors(questions, most):
+    tables = WordTable(STATIC, most), WordTable(STATIC, most)
+    for texts in questions:
+        with compile_first(), pytest.MonkeyPatch.context() as patch:
+            looked_up = tables[0].vectors(texts)
+            patch.setattr("clew.embedding.word_table._is_ready", lambda *_: False)
+            in_python = tables[1].vectors(texts)
+        assert np.array_equal(looked_up, in_python)
+
+
+def test_a_table_of_many_words_is_looked_up():
+    with compile_first():
+        table, texts = WordTable(STATIC), [f"Word{i} word{i % 7}." for i in range(5_000)]
+        WordTable(STATIC).vectors(texts[:1])  # so that there is machine code
+        finish_compiling()
+        found = np.concatenate([table.vectors(texts[i : i + 900]) for i in range(0, 5_000, 900)])
+        assert table._letters._n_put > MIN_SLOTS / 2
+    assert np.abs(found - STATIC(texts)).max() < 1e-6

@@ -102,3 +102,10 @@ def test_a_graph_that_grows_shares_its_vectors_and_refuses_what_does_not_fit():
         with_nodes(base, Graph.of(["three"], ids=["c"], vectors=[[0, 0.6, 0.8]]))
     with pytest.raises(ValueError, match=r"edges\.heads must be rows from 0 to 2"):
         grown.with_edges(type(grown.edges).of("next", [0], [3]))
+
+
+def test_a_row_may_begin_with_zeros_and_have_a_vector():
+    rows = np.zeros((4, 20), np.float32)
+    rows[1, 19] = rows[2, 8] = rows[3, 0] = 1
+    assert has_vector(rows).tolist() == [False, True, True, True]
+    assert has_vector(np.zeros((2, 0), np.float32)).tolist() == [False, False]

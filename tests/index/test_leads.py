@@ -36,3 +36,22 @@ def test_without_documents_there_is_nothing_to_compare() -> None:
 def test_an_address_that_is_none_leads_nowhere():
     found = leads.links_in("See [a](http://[sea) and [b](tides.md).", "https://sea.org/moon.md")
     assert found == ("https://sea.org/tides.md", "tides.md")
+
+
+@given(st.lists(VECTOR, min_size=1, max_size=4), VECTOR)
+def test_vectors_as_lists_are_compared_as_arrays_are(rows: list[np.ndarray], question: np.ndarray):
+    by_arrays = cosines_by_id({str(i): row for i, row in enumerate(rows)}, question)
+    assert (
+        cosines_by_id({str(i): row.tolist() for i, row in enumerate(rows)}, question) == by_arrays
+    )
+    mixed = {str(i): row if i % 2 else row.tolist() for i, row in enumerate(rows)}
+    assert cosines_by_id(mixed, question) == by_arrays
+    halves = {str(i): list(row.astype(np.float32)) for i, row in enumerate(rows)}
+    assert cosines_by_id(halves, question) == pytest.approx(by_arrays, abs=1e-6)
+
+
+def test_vectors_that_are_none_are_an_error_of_numpy() -> None:
+    with pytest.raises(ValueError, match="inhomogeneous"):
+        cosines_by_id({"a": [1.0, 0.0], "b": [1.0]}, [1, 0])
+    with pytest.raises(ValueError, match="could not convert"):
+        cosines_by_id({"a": ["x", "y"]}, [1, 0])

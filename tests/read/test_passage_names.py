@@ -62,6 +62,31 @@ def test_passages_read_after_others_have_the_facts_of_passages_read_first(questi
     assert kept == fresh
 
 
+@given(st.lists(passages, max_size=4))
+def test_passages_whose_words_are_forgotten_have_the_same_facts(questions):
+    names = Names()
+    for question in questions:
+        names.triples(question)
+        passage_names.WORDS._words.clear()
+    kept = [names.triples(question[::-1]) for question in questions]
+    fresh = []
+    for question in questions:
+        forget()
+        fresh.append(names.triples(question[::-1]))
+    assert kept == fresh
+
+
+def test_names_in_passages_whose_words_are_forgotten():
+    text = "Then she met Anna Bell. Bell left."
+    alone, other = Passage("a", text, "Ben"), Passage("b", "the bell, a bell, no bell", "Mars")
+    forget()
+    fresh = Names().triples([alone, other])
+    forget()
+    Names().triples([Passage("c", "A sea is wide. It is deep.", "Sea"), alone])  # read together
+    passage_names.WORDS._words.clear()
+    assert Names().triples([alone, other]) == fresh
+
+
 def test_a_passage_is_read_again_only_for_words_that_its_facts_depend_on(monkeypatch):
     read = []
     find = known_facts.find_mentions

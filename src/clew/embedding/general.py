@@ -116,7 +116,9 @@ def _round_to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
 
 
 def _from_bfloat16(halves: NDArray[np.uint16]) -> Vectors:
-    return (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    bits = halves.astype(np.uint32)
+    np.left_shift(bits, np.uint32(16), out=bits)
+    return bits.view(np.float32)
 
 
 @lru_cache(maxsize=1)

@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
+from clew.algorithms.kernels.compiled import Kernel
+from clew.algorithms.kernels.word_numbers import find_words, put_words
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import Floats, Vectors
-from clew.text.words import cased_words, cased_words_of_all
+from clew.text.words import FoundWords, cased_words, find_cased_words
 from clew.text.words import terms as terms_of
 
 SHARES = np.array([MEANING_SHARE, 1 - MEANING_SHARE])  # of a vector: its meaning and its spelling
+MIN_SLOTS = 1 << 12  # of the table that words are looked up in
 MAX_KEPT = 65_536  # words, or terms, with what they contribute: some 15 MB
 
 Numbers = NDArray[np.int64]
@@ -125,7 +128,9 @@ class WordTable:
         """
         cut = _Cut.of(texts)
         with self._lock:
-            words = self._numbers_of_words(cut.words)
+            words = np.concatenate(
+                [self._numbers_of_found(cut.found), self._numbers_of_words(cut.words)]
+            )
             terms = self._numbers_of_terms(cut.terms)
             known = self._known
             if max(known.of_words.n, known.of_terms.n) > self._most:
@@ -149,6 +154,17 @@ class WordTable:
         self._number_of_word: dict[str, int] = {}
         self._number_of_term: dict[str, int] = {}
         self._known = _Known.nothing()
+        self._letters = _Letters()
+
+    def _numbers_of_found(self, found: FoundWords) -> Numbers:
+        """Return the numbers of words in texts, after those that are new have got one."""
+        numbers = self._letters.find(found)
+        if numbers is None:
+            return self._numbers_of_words(found.all_words())
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            numbers[missing] = self._numbers_of_words(found.words(missing.tolist()))
+        return numbers
 
     def _numbers_of_words(self, words: Sequence[str]) -> Numbers:
         """Return the numbers of words, after those that are new have got one."""
@@ -170,6 +186,7 @@ class WordTable:
                 term_of_word=term_of_word,
             )
             number_of.update(zip(new, range(n, n + len(new)), strict=True))
+            self._letters.add(new)
             numbers[missing] = [number_of[words[i]] for i in missing]
         return numbers
 
@@ -190,41 +207,88 @@ class WordTable:
         return numbers
 
 
+class _Letters:
+    """The words with a number, letter by letter, as a loop of machine code finds them."""
+
+    def __init__(self) -> None:
+        self._n = self._n_put = 0  # words, and those of them that are in a slot
+        self._letters = np.zeros(0, np.uint32)
+        self._starts = np.zeros(1, np.int64)
+        self._slots = np.full(MIN_SLOTS, -1, np.int32)
+
+    def add(self, words: Sequence[str]) -> None:
+        """Give some words the next numbers."""
+        begin, n = int(self._starts[self._n]), self._n + len(words)
+        self._starts = _with_room(self._starts, n + 1)
+        ends = begin + np.cumsum(np.fromiter(map(len, words), np.int64, len(words)))
+        self._starts[self._n + 1 : n + 1] = ends
+        self._letters = _with_room(self._letters, int(self._starts[n]))
+        encoded = "".join(words).encode("utf-32-le", "surrogatepass")
+        self._letters[begin : int(self._starts[n])] = np.frombuffer(encoded, "<u4")
+        self._n = n
+
+    def find(self, found: FoundWords) -> Numbers | None:
+        """Return the number of each word, -1 for none; None before there is machine code."""
+        put = self._slots, self._n_put, self._n, self._starts, self._letters
+        signs = found.signs.astype(np.uint32)
+        find = signs, found.begins, found.ends, self._slots, self._starts, self._letters
+        if not all([_is_ready(put_words, *put), _is_ready(find_words, *find)]):
+            return None
+        if 2 * self._n > len(self._slots):
+            self._slots = np.full(2 << (2 * self._n).bit_length(), -1, np.int32)
+            self._n_put = 0
+        if self._n_put < self._n:
+            put_words(self._slots, self._n_put, self._n, self._starts, self._letters)
+            self._n_put = self._n
+        numbers: Numbers = find_words(*find[:3], self._slots, self._starts, self._letters)
+        return numbers
+
+
+def _is_ready(kernel: Kernel, *arguments: object) -> bool:
+    return kernel.dispatcher is not None or kernel.is_ready(*arguments)
+
+
 class _Cut(NamedTuple):
     """The words and the terms of texts, one after the other, in whatever order of the texts.
 
     Attributes:
-        words: the words.
+        found: the words of most texts, which are terms with their case folded.
+        words: the words of the other texts, behind them.
         word_starts: int64 [n], where those of each text start.
         word_ends: int64 [n], where they end.
-        n_folded: how many of the words, from the first on, are terms with their case folded.
         terms: the terms of the texts that have others.
         term_starts: int64 [n], where the terms of each text start: words that are folded, or, with
-            `n_folded` added, terms.
+            the number of those added, terms.
         term_ends: int64 [n], where they end.
     """
 
+    found: FoundWords
     words: list[str]
     word_starts: Numbers
     word_ends: Numbers
-    n_folded: int
     terms: list[str]
     term_starts: Numbers
     term_ends: Numbers
 
+    @property
+    def n_folded(self) -> int:
+        """How many of the words, from the first on, are terms with their case folded."""
+        return len(self.found.begins)
+
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Cut:
         """Return the words and the terms of texts."""
-        words, starts, others = cased_words_of_all(texts)
+        found, words, terms = find_cased_words(texts), list[str](), list[str]()
+        starts, n_folded = found.starts, len(found.begins)
         places = np.tile(np.stack([starts[:-1], starts[1:]]), (2, 1))
-        n_folded, terms = len(words), list[str]()
-        for i in others.tolist():
+        for i in found.apart.tolist():
             its_words, its_terms = cased_words(texts[i]), terms_of(texts[i], identifiers=False)
-            places[:2, i] = len(words), len(words) + len(its_words)
+            first = n_folded + len(words)
+            places[:2, i] = first, first + len(its_words)
             places[2:, i] = n_folded + len(terms), n_folded + len(terms) + len(its_terms)
             words += its_words
             terms += its_terms
-        return cls(words, places[0], places[1], n_folded, terms, places[2], places[3])
+        return cls(found, words, places[0], places[1], terms, places[2], places[3])
 
 
 def _numbers(number_of: Mapping[str, int], things: Sequence[str]) -> tuple[Numbers, list[int]]:

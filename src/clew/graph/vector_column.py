@@ -28,6 +28,7 @@ from clew.graph.columns import (
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
 MIN_SHARED = 10_000  # rows of an array, of which fewer are copied
 MIN_RUN = 64  # rows of a run that is looked at where it is, on average
+FIRST_COLUMNS = 8  # by which most rows show that they are not all zeros
 MAX_RUNS = 64  # of consecutive rows that are looked at where they are; of more, rows are copied
 
 
@@ -342,7 +343,9 @@ def has_vector(vectors: AnyVectors) -> Mask:
         return vectors.has_vector
     found = np.zeros(len(vectors), np.bool_)
     for start, block in in_blocks(vectors, COPIED_ROWS):
-        np.any(block, axis=1, out=found[start : start + len(block)])
+        own = np.any(block[:, :FIRST_COLUMNS], axis=1, out=found[start : start + len(block)])
+        if len(doubtful := np.flatnonzero(~own)):  # few rows that are not all zeros begin so
+            own[doubtful] = block[doubtful].any(axis=1)
     return found
 
 

@@ -8,6 +8,7 @@ than their ranks and counts do, and takes a graph.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -207,12 +208,23 @@ def cosines_by_id(
     """
     if not vectors:
         return {}
-    rows = np.array(list(vectors.values()), np.float64)
+    rows = _rows_of(list(vectors.values()))
     lengths = np.linalg.norm(rows, axis=1)
     nearness = _cosines(rows, lengths, question)
     for lead in leads:
         nearness = np.maximum(nearness, LEAD_SHARE * _cosines(rows, lengths, lead))
     return dict(zip(vectors, np.round(nearness, DECIMALS).tolist(), strict=True))
+
+
+def _rows_of(vectors: Sequence[ArrayLike]) -> NDArray[np.float64]:
+    """Return vectors as the rows of an array; of lists, which stores have, in half the time."""
+    lists = [vector for vector in vectors if isinstance(vector, list)]
+    width = len(lists[0]) if lists else 0
+    if len(lists) == len(vectors) and all(len(one) == width for one in lists):
+        pack = struct.Struct(f"{width}d").pack
+        with suppress(struct.error):  # not numbers alone, of which numpy says more
+            return np.frombuffer(b"".join([pack(*one) for one in lists])).reshape(-1, width)
+    return np.array(vectors, np.float64)
 
 
 def _cosines(

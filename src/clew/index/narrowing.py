@@ -26,7 +26,7 @@ from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
 from clew.link import Synonym
 from clew.pipeline import Pipeline
-from clew.read import NamesAndSymbols, Triple, load_documents, load_single
+from clew.read import NamesAndSymbols, Triple, load_single
 from clew.types import Method
 
 # Names that are alike are not linked: over 900 questions of three sets that changed no recall
@@ -171,7 +171,7 @@ class _Shortlist:
                 "there is nothing to make a context of"
             )
         scores = _checked_scores([score for _, score in pairs])
-        documents = load_documents([document for document, _ in pairs], untrusted=True).documents
+        documents = [document for document, _ in pairs]  # the index relates and checks them
         by_default = config.extractor is CANDIDATES.extractor
         if by_default and (facts or not _walks(recipes.get(options.recipe))):
             config, by_default = replace(config, extractor=None), False

@@ -10,7 +10,7 @@ import numpy as np
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph, Ragged, Vectors, seal
-from clew.read.collected_facts import CollectedFacts, ReadFact
+from clew.read.collected_facts import CollectedFacts, ReadFacts
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
@@ -21,7 +21,7 @@ from clew.text.words import fold_case, words
 ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
 NO_ROW = -1
 MAX_KEPT_SOURCES = 256  # with facts, such as candidates, of which it is kept how they are collected
-PREPARED = Kept[tuple[Triple, ...], Sequence[ReadFact]](2_048)
+PREPARED = Kept[tuple[Triple, ...], ReadFacts](2_048)
 
 
 def assemble(
@@ -174,7 +174,7 @@ class _Nodes:
         """Return what an extractor is shown."""
         return [self._passage(node) for node in self.nodes if node.kind == "passage"]
 
-    def choose_passage(self, rows: Sequence[int], ends: tuple[str, str]) -> int:
+    def choose_passage(self, rows: Sequence[int], ends: Sequence[str]) -> int:
         """Return the first of the passages that names most of the two ends of a fact."""
         if len(rows) == 1:
             return rows[0]
@@ -339,16 +339,16 @@ def _collect_facts(
         if listed and not passages:
             raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
         if len(passages) == 1:
-            read.add_all(prepared, passages[0])
+            read.add(prepared, passages[0])
             continue
-        for fact in prepared:
-            read.add_all([fact], nodes.choose_passage(passages, fact.ends))
+        for fact in prepared.each():
+            read.add(fact, nodes.choose_passage(passages, fact.ends))
     return read
 
 
 def _prepared(
     listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known, keeps: bool
-) -> Sequence[ReadFact]:
+) -> ReadFacts:
     """Return the triples of a document as they are collected, without those with a blank end.
 
     Args:
@@ -361,12 +361,15 @@ def _prepared(
     keeps = keeps and all(type(triple) is tuple for triple in listed)
     if keeps and (known := PREPARED.get(listed)) is not None:
         return known
-    prepared = list[ReadFact]()
+    ends, names, relations = list[str](), list[str](), list[str]()
     for triple in listed:
         subject, relation, object = _check_triple(triple, id)
         first, second = folded[subject], folded[object]
         if first and second:
-            prepared.append(ReadFact((first, second), (subject, object), spaced[relation]))
+            ends += (first, second)
+            names += (subject, object)
+            relations.append(spaced[relation])
+    prepared = ReadFacts(tuple(ends), tuple(names), tuple(relations))
     return PREPARED.put(listed, prepared) if keeps else prepared
 
 

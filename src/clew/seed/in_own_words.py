@@ -17,6 +17,7 @@ import numpy as np
 
 from clew.graph import Graph, Rows, freeze
 from clew.seed.in_sections import InSections
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import words
 from clew.types import Query, Seed, Seeds
 
@@ -40,6 +41,9 @@ _DIRECTIVE = re.compile(
 )
 _MARKS = ("](", ">`_", "://")  # one of which every link has
 _DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
+WITHOUT_LINKS = -1
+MAX_KEPT_COUNTS = 256  # passages of a graph, such as candidates, that soon come again
+COUNTS = Kept[tuple[str, int], int](2_048)  # of texts, by how many are enough
 
 
 @dataclass(frozen=True)
@@ -101,12 +105,27 @@ class LinkedWordsPart:
     enough: int = 32
 
     def compute(self, graph: Graph) -> Rows:
-        words = np.full(len(graph), -1, np.int32)
-        for row in graph.rows("passage").tolist():
-            found = count_beside_links(graph.texts[row], enough=self.enough)
-            if found is not None:
-                words[row] = found
+        words = np.full(len(graph), WITHOUT_LINKS, np.int32)
+        rows = graph.rows("passage")
+        texts = [graph.texts[row] for row in rows.tolist()]
+        if len(texts) <= MAX_KEPT_COUNTS:
+            found = [self._kept_count(text) for text in texts]
+        else:
+            found = [self._count(text) for text in texts]
+        words[rows] = found
         return freeze(words, np.int32)
+
+    def _count(self, text: str) -> int:
+        found = count_beside_links(text, enough=self.enough)
+        return WITHOUT_LINKS if found is None else found
+
+    def _kept_count(self, text: str) -> int:
+        known = COUNTS.get((text, self.enough))
+        if known is None:
+            known = self._count(text)
+            if len(text) <= MAX_KEPT_TEXT:
+                COUNTS.put((text, self.enough), known)
+        return known
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:

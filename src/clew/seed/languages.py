@@ -22,11 +22,14 @@ from numpy.typing import NDArray
 
 from clew.graph import Graph, Mask, Rows, freeze, offsets_of
 from clew.seed._likely_languages import identify_languages_of
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import MAX_LETTERS
 
 MAX_SAMPLE = 256  # documents whose languages are identified first
 MAX_PASSAGES = 8  # whose letters are looked at, of a document
 MIN_LETTERS = 64  # of a document whose language is identified by its own text
+MAX_KEPT_DIGESTS = 256  # documents, such as candidates, that soon come again
+DIGESTS = Kept[str, int](2_048)
 MAX_KNOWN = 4096  # documents whose languages a saved index has, by which filters have a sample
 MIN_SHARE = 0.02  # of the sample, for a language to be one of the corpus
 
@@ -178,7 +181,15 @@ class _Documents:
 
     def key(self, place: int) -> int:
         """Return the digest of how a document begins."""
-        return _digest(self.beginning(place))
+        if not self._are_single or len(self.rows) > MAX_KEPT_DIGESTS:
+            return _digest(self.beginning(place))
+        text = self.beginning(place)
+        known = DIGESTS.get(text)
+        if known is None:
+            known = _digest(text)
+            if len(text) <= MAX_KEPT_TEXT:
+                DIGESTS.put(text, known)
+        return known
 
 
 class _Identifier:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from contextlib import suppress
+from itertools import islice
 from typing import TypeVar
 
 MAX_KEPT_TEXT = 4_000  # letters of a text of which something is kept
@@ -13,7 +14,10 @@ Value = TypeVar("Value")
 
 
 class Kept(dict[Key, Value]):
-    """A dictionary of the last things that were put there; the oldest goes first.
+    """A dictionary of the last things that were put there; the oldest go first.
+
+    Where there is no room left, a sixteenth of them goes at once: to find the oldest one, Python
+    looks through the places of those that went before it.
 
     Any thread may read and put, and no lock is held, so that a fork finds none.
 
@@ -29,11 +33,13 @@ class Kept(dict[Key, Value]):
     def __init__(self, most: int) -> None:
         super().__init__()
         self._most = most
+        self._at_once = most // 16 + 1
 
     def put(self, key: Key, value: Value) -> Value:
         """Keep a value, and return it."""
         self[key] = value
         while len(self) > self._most:
-            with suppress(RuntimeError, StopIteration):  # another thread was faster
-                self.pop(next(iter(self)), None)
+            with suppress(RuntimeError):  # another thread changes it, too
+                for oldest in list(islice(self, self._at_once)):
+                    self.pop(oldest, None)
         return value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
-from clew.text.kept import Kept
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 if TYPE_CHECKING:
     import tiktoken
@@ -26,8 +26,9 @@ __all__ = [
 
 ESTIMATE_NAME = "clew-words-1"  # the name of `estimate_tokens` in a saved index
 MAX_KEPT_TEXTS = 2_048  # that are counted together, and whose estimates are kept
-MAX_ESTIMATED = 1_000  # letters of a text of which the estimate is kept
-ESTIMATES = Kept[str, int](8_192)
+MAX_NAME = 200  # letters of a text of which there may be many, such as names
+NAME_ESTIMATES = Kept[str, int](32_768)
+ESTIMATES = Kept[str, int](2_048)  # of longer texts
 
 
 class HasEncode(Protocol):
@@ -156,12 +157,14 @@ def count_listed(texts: Sequence[str], count: Callable[[str], int]) -> list[int]
 
 def _kept_estimates(texts: Sequence[str]) -> list[int]:
     """Return what `estimate_each` returns, of few texts, which soon come again."""
-    found = list(map(ESTIMATES.get, texts))
+    found = [(NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).get(text) for text in texts]
     missing = [i for i, known in enumerate(found) if known is None]
     if missing:
         new = [texts[i] for i in missing]
         for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
-            found[i] = ESTIMATES.put(text, estimate) if len(text) <= MAX_ESTIMATED else estimate
+            found[i] = estimate
+            if len(text) <= MAX_KEPT_TEXT:
+                (NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).put(text, estimate)
     return cast("list[int]", found)
 
 

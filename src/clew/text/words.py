@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from string import ascii_letters
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,13 +98,41 @@ def cased_words(text: str) -> list[str]:
     return _split(unicodedata.normalize("NFKC", text))
 
 
+class FoundWords(NamedTuple):
+    """The words of texts, one text after the other, as places among signs.
+
+    Attributes:
+        signs: uint8 or uint32, the codes of the signs of the words, spaces between them.
+        begins: int64 [m], where each word begins.
+        ends: int64 [m], where it ends.
+        starts: int64 [n + 1], the number of the first word of each text, and that of all words.
+        apart: int64, the numbers of the texts that are not read, ascending, which have no words.
+    """
+
+    signs: NDArray[np.unsignedinteger]
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    apart: NDArray[np.int64]
+
+    def all_words(self) -> list[str]:
+        """Return the words."""
+        return _text_of_signs(self.signs).split()
+
+    def words(self, numbers: Iterable[int]) -> list[str]:
+        """Return the words of some numbers."""
+        bounds = ((self.begins[i], self.ends[i]) for i in numbers)
+        return [_text_of_signs(self.signs[begin:end]) for begin, end in bounds]
+
+
+def _text_of_signs(signs: NDArray[np.unsignedinteger]) -> str:
+    return signs.tobytes().decode("ascii" if signs.itemsize == 1 else "utf-32-le")
+
+
 def cased_words_of_all(
     texts: Sequence[str],
 ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the words of texts, one text after the other, for those that are read so quickly.
-
-    A text is not where it has words that are longer, or in a script, of which it is not sure that
-    `terms` are its words with their case folded, one by one.
+    """Return the words of texts, one text after the other, for those that `find_cased_words` reads.
 
     Returns:
         What `cased_words` returns of each; int64 [n + 1], where each text starts and ends; and the
@@ -113,6 +142,21 @@ def cased_words_of_all(
         >>> words, starts, apart = cased_words_of_all(["The cat", "...", "42nd Öst", "北京"])
         >>> words, starts.tolist(), apart.tolist()
         (['The', 'cat', '42nd', 'Öst'], [0, 2, 2, 4, 4], [3])
+    """
+    found = find_cased_words(texts)
+    return found.all_words(), found.starts, found.apart
+
+
+def find_cased_words(texts: Sequence[str]) -> FoundWords:
+    """Return the words of texts, in the case that they are written in, for those read so quickly.
+
+    A text is not where it has words that are longer, or in a script, of which it is not sure that
+    `terms` are its words with their case folded, one by one.
+
+    Example:
+        >>> found = find_cased_words(["The cat", "...", "42nd Öst", "北京"])
+        >>> found.words([0, 3]), found.starts.tolist(), found.apart.tolist()
+        (['The', 'Öst'], [0, 2, 2, 4, 4], [3])
     """
     together = f" {BOUNDARY} ".join(texts)
     signs: NDArray[np.unsignedinteger]
@@ -128,26 +172,25 @@ def cased_words_of_all(
     ends = np.flatnonzero(signs == ord(BOUNDARY))
     if len(ends) != max(len(texts) - 1, 0):  # a text has the sign itself
         is_apart = np.fromiter((BOUNDARY in text for text in texts), np.bool_, len(texts))
-        words, starts, apart = cased_words_of_all(
+        found = find_cased_words(
             ["" if bad else text for text, bad in zip(texts, is_apart.tolist(), strict=True)]
         )
-        is_apart[apart] = True
-        return words, starts, np.flatnonzero(is_apart)
+        is_apart[found.apart] = True
+        return found._replace(apart=np.flatnonzero(is_apart))
     kept = table.take(signs, mode="clip")
     changes = np.diff(np.concatenate([[False], kept != ord(" "), [False]]).view(np.int8))
-    word_starts = np.flatnonzero(changes == 1)
-    too_long = word_starts[np.flatnonzero(changes == -1) - word_starts > MAX_FOLDED_LENGTH]
+    begins, behind = np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
+    too_long = begins[behind - begins > MAX_FOLDED_LENGTH]
     bad = np.concatenate([np.flatnonzero(kept == 0), too_long])
     apart = np.unique(np.searchsorted(ends, bad))
     if len(apart):
         bounds = np.concatenate([[0], ends, [len(kept)]])
         for i in apart.tolist():
             kept[bounds[i] : bounds[i + 1]] = ord(" ")
-        is_word = ~np.isin(np.searchsorted(ends, word_starts), apart)
-        word_starts = word_starts[is_word]
-    found = kept.tobytes().decode("ascii" if kept.itemsize == 1 else "utf-32-le").split()
-    starts = np.concatenate([[0], np.searchsorted(word_starts, ends), [len(found)]])
-    return found, starts[: len(texts) + 1], apart
+        is_word = ~np.isin(np.searchsorted(ends, begins), apart)
+        begins, behind = begins[is_word], behind[is_word]
+    starts = np.concatenate([[0], np.searchsorted(begins, ends), [len(begins)]])
+    return FoundWords(kept, begins, behind, starts[: len(texts) + 1], apart)
 
 
 def words_of_all(texts: Sequence[str]) -> list[Sequence[str]]:

@@ -110,6 +110,18 @@ def test_what_a_relevance_says_is_not_asked_and_no_document_is_printed(
     assert not [warning for warning in recwarn if "elevance score" in str(warning.message)]
 
 
+def test_edges_and_what_is_dropped_are_made_when_they_are_asked_for(
+    documents, embeddings, question
+):
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents(documents)
+    context = ClewRetriever.from_vectorstore(store).context(question)
+    assert not {"edges", "dropped"} & vars(context).keys()
+    read = {item.id for item in context}
+    assert all(read & {edge.tail, edge.head} for edge in context.edges)
+    assert not read & {dropped.id for dropped in context.dropped}
+
+
 def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(
     documents, embeddings, question
 ):

@@ -15,9 +15,19 @@ from clew.read.extract.caseless import (
     is_spaced_name,
     keys_of_pairs,
 )
-from clew.read.extract.knowledge import NAMES_FORM, Knowledge
-from clew.read.extract.mentions import ShortWords, choose_abbreviations, without_possessive
-from clew.read.extract.passage_names import CountedWords, Evidence, NormalizedPassage, Written
+from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
+from clew.read.extract.mentions import (
+    MIN_ABBREVIATED,
+    choose_abbreviations,
+    without_possessive,
+)
+from clew.read.extract.passage_names import (
+    CountedWords,
+    Evidence,
+    NormalizedPassage,
+    ShortCounts,
+    Written,
+)
 from clew.read.extract.word_columns import Word, find_columns, first_key
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
@@ -44,19 +54,20 @@ class CorpusCounts:
         self._tables: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
 
     def add_passages(
-        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortWords]
+        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]
     ) -> None:
         """Count passages, their titles, and their short words.
 
         Args:
             passages: The passages.
-            short: What `find_short_words` returns of each.
+            short: The short words of each, or of all together, counted.
         """
         if passages:
             self._tables[PASSAGES][""] += len(passages)
         self._tables[TITLES].update(passage.title for passage in passages if passage.title)
-        self._tables[SHORT].update(chain.from_iterable(every for every, _ in short))
-        self._tables[STOPPED].update(chain.from_iterable(stopped for _, stopped in short))
+        for of_one in short:
+            self._tables[SHORT].update(of_one.every)
+        self._tables[STOPPED].update(chain.from_iterable(of_one.stopped for of_one in short))
 
     def add_words(self, counted: Sequence[CountedWords]) -> None:
         """Count the words of passages."""
@@ -93,6 +104,78 @@ class CorpusCounts:
         self._before = self._before.grown(counted)
         self._tables = {name: Counter() for name in TABLES}
         return self._before
+
+
+class FewCounts:
+    """Counts what a few passages teach, which read each other and no others.
+
+    Each is read again and again, as the candidates of questions are, and its words are counted once
+    for itself. Of all together, only those are added up that something is decided by: a word that
+    is nowhere before a full stop is no abbreviation however often it comes, and a small word that
+    never has a capital is no name.
+
+    Args:
+        passages: The passages.
+        short: What `KeptWords.short_of` returns of each.
+    """
+
+    def __init__(self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]) -> None:
+        self._passages, self._short = passages, short
+
+    def abbreviations(self) -> frozenset[str]:
+        """Return the short words whose full stop ends no sentence."""
+        stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
+        often = frozenset([word for word, n in stopped.items() if n >= MIN_ABBREVIATED])
+        total = _added_up([one.every for one in self._short], often)
+        return choose_abbreviations(total, {word: stopped[word] for word in often})
+
+    def corpus(self, written: Sequence[Written]) -> Corpus:
+        """Return what the passages teach of each; of words, of those that are decided on.
+
+        Args:
+            written: How the words of each are written.
+        """
+        decided = frozenset[str]().union(*(one.decided for one in written))
+        counted = [one.counted for one in written]
+        small = _added_up([one.small_counts for one in written], decided)
+        capital = dict.fromkeys(chain.from_iterable(one.capital for one in counted), 1)
+        both = filter(small.__contains__, chain.from_iterable(one.capital for one in counted))
+        capital.update(Counter(both))  # the others are only asked whether they are there
+        tables: dict[str, Mapping[str, int]] = {
+            PASSAGES: {"": len(self._passages)},
+            TITLES: Counter(passage.title for passage in self._passages if passage.title),
+            SMALL: small,
+            CAPITAL: capital,
+            CASELESS: Counter(chain.from_iterable(one.caseless for one in counted)),
+            PAIRS: Counter(chain.from_iterable(one.pairs for one in counted)),
+        }
+        return Corpus(Knowledge(NAMES_FORM, tables), decided)
+
+    def known(self, written: Sequence[Written]) -> Knowledge:
+        """Return what is known: all counts, which are made when one is first asked for.
+
+        Args:
+            written: How the words of each passage are written.
+        """
+
+        def tables() -> Mapping[str, Mapping[str, int]]:
+            counts = CorpusCounts(None)
+            counts.add_passages(self._passages, self._short)
+            counts.add_words([one.counted for one in written])
+            return counts.known().tables
+
+        return Knowledge(NAMES_FORM, LateTables(TABLES, tables))
+
+
+def _added_up(counts: Sequence[Mapping[str, int]], words: frozenset[str]) -> dict[str, int]:
+    """Return how often some words come in all of some counts, for those that come."""
+    total = dict[str, int]()
+    for of_one in counts:
+        # What is gone through is the operand of the one, and the argument of the other.
+        few = len(words) < len(of_one)
+        for word in of_one.keys() & words if few else words.intersection(of_one):
+            total[word] = total.get(word, 0) + of_one[word]
+    return total
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
 
 from clew.read.extract.extractor import Passage, Triple
@@ -108,11 +109,46 @@ class Knowledge:
         return replace(self, tables=tables)
 
 
+class LateTables(Mapping[str, Mapping[str, int]]):
+    """Tables that are counted when one is first asked for: a question asks for none.
+
+    Args:
+        names: Their names.
+        count: Returns the tables, by their names.
+
+    Example:
+        >>> tables = LateTables(["small"], lambda: {"small": {"sea": 2}})
+        >>> list(tables), tables["small"]
+        (['small'], {'sea': 2})
+    """
+
+    def __init__(
+        self, names: Sequence[str], count: Callable[[], Mapping[str, Mapping[str, int]]]
+    ) -> None:
+        self._names, self._count = names, count
+
+    @cached_property
+    def _counted(self) -> Mapping[str, Mapping[str, int]]:
+        return self._count()
+
+    def __getitem__(self, name: str) -> Mapping[str, int]:
+        return self._counted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(self._counted)
+
+
 class _InOrder(Mapping[str, Mapping[str, int]]):
     """Tables whose texts are sorted when one is first asked for: most are never asked for."""
 
     def __init__(self, tables: Mapping[str, Mapping[str, int]]) -> None:
-        self._unsorted = dict(tables)
+        self._unsorted = tables
         self._sorted = dict[str, dict[str, int]]()
 
     def __getitem__(self, name: str) -> Mapping[str, int]:

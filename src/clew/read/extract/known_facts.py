@@ -7,19 +7,23 @@ are kept with what was asked, and are read anew only where the corpus says somet
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from clew.read.extract.extractor import Triple
+from clew.read.extract.mentions import Run
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     WORDS,
     Evidence,
     NormalizedPassage,
     facts_of_mentions,
+    find_evident_runs,
     find_mentions,
     without_overlaps,
 )
+from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
@@ -41,11 +45,13 @@ class KnownFacts(NamedTuple):
     Attributes:
         asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
         found: Those of them that were there.
+        mentions: The names.
         facts: The facts.
     """
 
     asked: tuple[frozenset[str], ...]
     found: tuple[AbstractSet[str], ...]
+    mentions: list[Mention]
     facts: tuple[Triple, ...]
 
     def hold(self, evidence: Evidence) -> bool:
@@ -58,7 +64,20 @@ class KnownFacts(NamedTuple):
         )
 
 
-FACTS = Kept[Any, tuple[KnownFacts, ...]](4_096)  # by the passage and what else they depend on
+class KnownPassage(NamedTuple):
+    """What is known of a passage, whatever the corpus says of its words, and what by that.
+
+    Attributes:
+        runs: What may be a name, by the numbers of the words, of which the first behind the title
+            is 0.
+        known: Its facts, the newest first.
+    """
+
+    runs: Sequence[Run]
+    known: tuple[KnownFacts, ...]
+
+
+FACTS = Kept[Any, KnownPassage](4_096)  # by the passage and what else they depend on
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
 
@@ -81,7 +100,8 @@ def read_facts(
     """
     small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
     key = passage, rules, evidence[:1], evidence[4:]
-    known = FACTS.get(key, ())
+    before = FACTS.get(key)
+    known = () if before is None else before.known
     for one in known:
         if one.hold(evidence):
             return one.facts
@@ -89,13 +109,22 @@ def read_facts(
         words = WORDS.of(passage, evidence.abbreviations)
     traced = _Asked(small), _Asked(capital), _Asked(titles)
     traceable = evidence._replace(mostly_small=traced[0], capital=traced[1], titles=traced[2])
-    mentions = without_overlaps(find_mentions(passage, words, traceable, rules))
-    facts = facts_of_mentions(words.text, passage.title, mentions, rules)
+    begin = words.first  # the words of texts that are read together are numbered on
+    if before is not None:
+        runs = [(first + begin, end + begin, is_title) for first, end, is_title in before.runs]
+    else:
+        runs = find_evident_runs(words, evidence, rules)
+    mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
+    facts = next((one.facts for one in known if one.mentions == mentions), None)
+    if facts is None:
+        facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
         found = KnownFacts(
             tuple([frozenset(some.asked) for some in traced]),
             tuple([some & some.asked for some in traced]),
+            mentions,
             facts,
         )
-        FACTS.put(key, (found, *known[: MAX_KNOWN - 1]))
+        kept = tuple([(first - begin, end - begin, is_title) for first, end, is_title in runs])
+        FACTS.put(key, KnownPassage(kept, (found, *known[: MAX_KNOWN - 1])))
     return facts

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts
+from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts, FewCounts
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge
 from clew.read.extract.known_facts import read_facts
@@ -41,18 +41,20 @@ def read_names(
     normalized = _normalize_all(passages)
     facts: Iterator[Sequence[Triple]]
     if len(normalized) <= MANY and min_passages <= 1:
-        corpus, written, words = _learn(normalized, before)
+        corpus, known, written, words = _learn(normalized, before)
         facts = (
             read_facts(one, corpus.evidence(one, how), rules, its_words)
             for one, how, its_words in zip(normalized, written, words, strict=True)
         )
     elif min_passages <= 1:
         corpus, facts = find_in_many(normalized, before, rules, _FactsOf(rules))
+        known = corpus.known
     else:
         corpus, found = _mentions(normalized, before, rules, min_passages)
+        known = corpus.known
         both = zip(normalized, found, strict=True)
         facts = (facts_of_mentions(one.text, one.title, some, rules) for one, some in both)
-    return [list(of_one) for of_one in facts], corpus.known
+    return [list(of_one) for of_one in facts], known
 
 
 def forget_passages(passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
@@ -111,10 +113,15 @@ def _mentions(
 
 def _learn(
     passages: Sequence[NormalizedPassage], before: Knowledge | None
-) -> tuple[Corpus, list[Written], list[TextWords | None]]:
-    """Return what is known with these passages, and what `WORDS.written` returns of them."""
+) -> tuple[Corpus, Knowledge, list[Written], list[TextWords | None]]:
+    """Return what passages teach, what is known with them, and what `WORDS.written` returns."""
+    short = WORDS.short_of([passage.text for passage in passages])
+    if before is None:
+        few = FewCounts(passages, short)
+        written, words = WORDS.written(passages, few.abbreviations())
+        return few.corpus(written), few.known(written), written, words
     counts = CorpusCounts(before)
-    counts.add_passages(passages, WORDS.short_of([passage.text for passage in passages]))
+    counts.add_passages(passages, short)
     written, words = WORDS.written(passages, counts.abbreviations())
     counts.add_words([one.counted for one in written])
     known = counts.known()
@@ -122,7 +129,7 @@ def _learn(
     starts = None
     if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked
         starts = frozenset(first for one in written for first, _ in one.starts)
-    return Corpus(known, decided, starts), written, words
+    return Corpus(known, decided, starts), known, written, words
 
 
 NORMALIZED = Kept[tuple[str, str, str], NormalizedPassage](4_096)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, pairwise
 from operator import not_
@@ -73,12 +74,25 @@ class CountedWords(NamedTuple):
     pairs: frozenset[str]
 
 
+class ShortCounts(NamedTuple):
+    """The short words of texts; see `find_short_words`.
+
+    Attributes:
+        every: How often each comes.
+        stopped: Those before a full stop, as often as they come there.
+    """
+
+    every: Mapping[str, int]
+    stopped: tuple[str, ...]
+
+
 class Written(NamedTuple):
     """How the words of a passage are written.
 
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
         counted: Those that are counted.
+        small_counts: How often each comes among `counted.small`.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
         singles: Those with a capital, without the ending of a possessive.
@@ -88,6 +102,7 @@ class Written(NamedTuple):
 
     abbreviations: frozenset[str]
     counted: CountedWords
+    small_counts: Mapping[str, int]
     decided: frozenset[str]
     singles: frozenset[str]
     starts: frozenset[tuple[str, str]]
@@ -127,7 +142,7 @@ class KeptWords:
     def __init__(self, most_words: int, most_written: int) -> None:
         self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
-        self._short = Kept[str, ShortWords](most_written)
+        self._short = Kept[str, ShortCounts](most_written)
 
     def written(
         self, passages: Sequence[NormalizedPassage], abbreviations: frozenset[str]
@@ -142,7 +157,7 @@ class KeptWords:
             That, and the words of those of the passages of which it was not known.
         """
         short = self.short_of([passage.text for passage in passages])
-        own = [abbreviations.intersection(stopped) for _, stopped in short]
+        own = [abbreviations.intersection(one.stopped) for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
         missing = [i for i, known in enumerate(written) if known is None]
@@ -169,18 +184,20 @@ class KeptWords:
         words = find_passage_words(passage, abbreviations)
         return self._words.put(key, words) if _is_kept(passage) else words
 
-    def short_of(self, texts: Sequence[str]) -> list[ShortWords]:
-        """Return the short words of texts, and those with a full stop, as often as they come.
+    def short_of(self, texts: Sequence[str]) -> list[ShortCounts]:
+        """Return the short words of each text.
 
-        Others than the latter are no abbreviations of its own, whatever other texts say.
+        Others than those before a full stop are no abbreviations of its own, whatever other texts
+        say.
         """
         short = list(map(self._short.get, texts))
         missing = [i for i, known in enumerate(short) if known is None]
-        for i, found in zip(missing, find_all_short([texts[i] for i in missing]), strict=True):
-            short[i] = found
+        found = find_all_short([texts[i] for i in missing])
+        for i, (every, stopped) in zip(missing, found, strict=True):
+            short[i] = counted = ShortCounts(Counter(every), stopped)
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                self._short.put(texts[i], found)
-        return cast("list[ShortWords]", short)
+                self._short.put(texts[i], counted)
+        return cast("list[ShortCounts]", short)
 
 
 MOST_WRITTEN = 4_096
@@ -201,19 +218,34 @@ def facts_of_mentions(
     return tuple(find_facts(text, title, mentions, rules.max_relation_words, rules.list_words))
 
 
+def find_evident_runs(words: TextWords, evidence: Evidence, rules: Rules) -> list[Run]:
+    """Return what may be a name in a passage; of what the corpus says, titles alone count.
+
+    Args:
+        words: Its words, behind its title.
+        evidence: What the corpus says of them.
+        rules: What is a name.
+    """
+    titles = dict(evidence.title_words)
+    return find_passage_runs(words, titles, first_words(titles), rules)
+
+
 def find_mentions(
-    passage: NormalizedPassage, words: TextWords, evidence: Evidence, rules: Rules
+    passage: NormalizedPassage,
+    words: TextWords,
+    runs: Sequence[Run],
+    evidence: Evidence,
+    rules: Rules,
 ) -> list[Mention]:
     """Return what is a name in a passage; names may overlap.
 
     Args:
         passage: The passage.
         words: Its words, behind its title.
+        runs: What `find_evident_runs` returns.
         evidence: What the corpus says of them.
         rules: What is a name.
     """
-    titles = dict(evidence.title_words)
-    runs = find_passage_runs(words, titles, first_words(titles), rules)
     caseless = [] if passage.text.isascii() else caseless_words(words)
     return choose_mentions(passage, words, runs, caseless, evidence, rules)
 
@@ -435,6 +467,7 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     return Written(
         abbreviations,
         counted,
+        Counter(counted.small),
         frozenset([keys[i] for i in (*cased, *doubtful)]),
         frozenset(
             [

@@ -76,4 +76,9 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
     return Outline(parts or tuple(Block(start, end) for start, end in paragraphs(text)))
 
 
-TEXT = Format("text", read, outline=outline)
+def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says
+    """Return no link targets: plain text has no markup."""
+    return ()
+
+
+TEXT = Format("text", read, outline=outline, links=find_links)
