@@ -14,7 +14,7 @@ import clew
 from clew.graph.vector_column import VectorColumn
 from clew.remote import RemoteIndex, remote_index
 from clew.remote.kept_columns import KeptColumns
-from clew.remote.late_vectors import UNREAD, LateVectors
+from clew.remote.late_vectors import UNREAD, LateVectors, VectorsLater
 from tests.remote.harbour import NO_BOUNDS, embed, harbour, saved
 from tests.remote.test_kept_rows import block
 
@@ -120,8 +120,9 @@ def test_late_vectors_are_read_as_an_array_is_and_each_once():
         read.extend(numbers.tolist())
         return wanted[numbers]
 
+    later = VectorsLater(np.zeros(0, np.int32), read_vectors)
     own = rng.permutation(40)
-    late = VectorColumn([LateVectors(columns, places[own], own.astype(np.int32), read_vectors)])
+    late = VectorColumn([LateVectors(columns, places[own], own.astype(np.int32), later)])
     assert late.shape == (40, 2)
     some = late.take(np.array([7, 2, 7, 30]))
     assert read == []

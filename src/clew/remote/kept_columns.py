@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clew.graph import Labels, Mask, Rows, Vectors, expand_ranges, freeze, offsets_of
 from clew.graph.vector_column import VectorColumn
-from clew.remote.late_vectors import NO_VECTOR, UNREAD, LateVectors, ReadVectors
+from clew.remote.late_vectors import NO_VECTOR, UNREAD, LateVectors, VectorsLater
 from clew.remote.packed_rows import Ints, UnpackedRows
 from clew.remote.vector_places import VectorChunks, VectorPlaces
 
@@ -316,15 +316,15 @@ class KeptColumns:
         """Return the vectors of nodes, all of which were read."""
         return VectorColumn([self.vectors_at(self.vector_places(places))])
 
-    def late_vectors(self, places: Places, numbers: Rows, read: ReadVectors) -> VectorColumn:
+    def late_vectors(self, places: Places, numbers: Rows, later: VectorsLater) -> VectorColumn:
         """Return the vectors of nodes, of which some are read when they are looked at.
 
         Args:
             places: int64 [n], the places of the rows.
             numbers: int32 [n], those of the nodes.
-            read: See `ReadVectors`.
+            later: What reads them.
         """
-        return VectorColumn([LateVectors(self, places, numbers, read)])
+        return VectorColumn([LateVectors(self, places, numbers, later)])
 
     def fact_slots(self, places: Places) -> Places:
         """Return where the facts of rows are, one row after the other."""

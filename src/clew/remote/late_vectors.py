@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Mask, Rows, Vectors, freeze
+from clew.remote.passage_vectors import PassagesTaken, PassageVectors
 from clew.remote.vector_places import VectorPlaces
 
 NO_VECTOR = -1  # in the place of a vector: the node has none
@@ -31,10 +32,12 @@ class VectorsLater:
     Attributes:
         passages: int32, ascending, the nodes whose vectors come with their rows.
         read: Reads those of the others.
+        known: Those of all passages, where they are known here; None where they are not.
     """
 
     passages: Rows
     read: ReadVectors
+    known: PassageVectors | None = None
 
 
 class VectorStore(Protocol):
@@ -62,13 +65,13 @@ class LateVectors:
         store: Where vectors are kept, and those are put that were read.
         places: int64 [n], the places of the rows there.
         numbers: int32 [n], those of the nodes.
-        read: Reads vectors.
+        later: What reads vectors.
     """
 
     def __init__(
-        self, store: VectorStore, places: NDArray[np.int64], numbers: Rows, read: ReadVectors
+        self, store: VectorStore, places: NDArray[np.int64], numbers: Rows, later: VectorsLater
     ) -> None:
-        self._store, self._places, self._numbers, self._read = store, places, numbers, read
+        self._store, self._places, self._numbers, self._later = store, places, numbers, later
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -86,7 +89,7 @@ class LateVectors:
         is_unread = own == UNREAD
         if is_unread.any():
             numbers, first = np.unique(self._numbers[rows][is_unread], return_index=True)
-            vectors = self._read(freeze(numbers, np.int32))
+            vectors = self._later.read(freeze(numbers, np.int32))
             self._store.put_vectors(places[is_unread][first], vectors)
             own = self._store.vector_places(places)
         return self._store.vectors_at(own)
@@ -104,12 +107,14 @@ class LateVectors:
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
         return self._at(rows)[:]
 
-    def take(self, rows: NDArray[np.int64]) -> VectorPlaces | LateVectors:
+    def take(self, rows: NDArray[np.int64]) -> VectorPlaces | PassagesTaken | LateVectors:
         """Return the segment of some rows, of which nothing is read yet."""
-        places = self._places[rows]
+        places, numbers, known = self._places[rows], self._numbers[rows], self._later.known
+        if known is not None and known.has(numbers).all():
+            return known.taken(numbers)
         own = self._store.vector_places(places)
         if (own == UNREAD).any():
-            return LateVectors(self._store, places, self._numbers[rows], self._read)
+            return LateVectors(self._store, places, numbers, self._later)
         return self._store.vectors_at(own)
 
     def compact(self) -> LateVectors:

@@ -494,13 +494,12 @@ class PostgresStore:
         order = np.argsort(chosen)
         kept = self._question.kept
         kinds = () if kept is None else kept.kinds
-        later = None if self.vectors_later is None else self.vectors_later.read
         read = ReadRows(
             *(freeze(chosen[order], np.int32), columns, places[order]),
             *(kinds, self.count, self.canonical),
-            read_later=later,
+            later=self.vectors_later,
         )
-        if later is None:
+        if self.vectors_later is None:
             await self._read_vectors(read)
         allowed: Rows | None = None
         vectors: Mapping[int, Vectors] = self._question.fact_vectors

@@ -85,7 +85,9 @@ class PostgresDatabase(Connections):
         where: Wanted | None = None,
         read_later: ReadVectors | None = None,
     ) -> PostgresStore:
-        later = None if read_later is None else VectorsLater(corpus.passages, read_later)
+        later = None
+        if read_later is not None:
+            later = VectorsLater(corpus.passages, read_later, corpus.passage_vectors)
         store = PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, Vectors, freeze, offsets_of, seal
 from clew.graph.vector_column import VectorColumn
 from clew.remote.kept_columns import KeptColumns, Places
-from clew.remote.late_vectors import UNREAD, ReadVectors
+from clew.remote.late_vectors import UNREAD, VectorsLater
 from clew.remote.numbers import is_among
 from clew.remote.packed_rows import Ints, UnpackedRows, code_of_kind
 from clew.remote.protocol import PulledNodes
@@ -32,7 +32,7 @@ class ReadRows:
         kinds: The kinds of nodes and edges of the index.
         count: As in `clew.graph.Graph`.
         canonical: As in `clew.graph.Graph`.
-        read_later: Reads the vectors that were not read with their rows; None where all were.
+        later: What reads the vectors that did not come with their rows; None where all did.
     """
 
     numbers: Rows
@@ -41,7 +41,7 @@ class ReadRows:
     kinds: Sequence[str]
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None
-    read_later: ReadVectors | None = None
+    later: VectorsLater | None = None
 
     @property
     def unread(self) -> tuple[Places, Rows]:
@@ -51,9 +51,9 @@ class ReadRows:
 
     @cached_property
     def _vectors(self) -> VectorColumn:
-        if self.read_later is None:
+        if self.later is None:
             return self.columns.vectors(self.places)
-        return self.columns.late_vectors(self.places, self.numbers, self.read_later)
+        return self.columns.late_vectors(self.places, self.numbers, self.later)
 
     @cached_property
     def unpacked(self) -> UnpackedRows:
