@@ -197,10 +197,7 @@ class PostgresStore:
         where: Wanted | None = None,
     ) -> FoundSeeds:
         """Return what a question leads to directly; see `GraphStore`."""
-        if vector is not None and not np.isfinite(vector).all():
-            raise ValueError("the vector of the question is not finite")
-        if vector is not None and not vector.any():
-            vector = None
+        vector = _direction(vector)
         begun, self._question.begun = self._question.begun, None
         if begun is None:
             begun = await self._begun(stems, where)
@@ -214,6 +211,9 @@ class PostgresStore:
         if vector is not None and where is None:
             near = self._near_here(vector, passages, None)
             near_facts = self._near_facts_of(known.vectors, vector, facts)
+        kept = None if self.kept is None else self.kept.of(self.index, self.version_asked)
+        expected = None if kept is None else kept.table
+        await self._read_ahead(expected, near, near_facts)
         rows, postings, *of_where = await begun.answers()
         found = _by_name(searches, [] if answers is None else await answers())
         version, kinds, changes = self._read_version(rows)
@@ -234,8 +234,10 @@ class PostgresStore:
             },
             allowed,
         )
-        if where is None and version == self.version_asked:
-            await self._read_ahead(seeds)
+        if self._question.table is not expected:  # another version, or the first question to it
+            self._question.ahead = None
+        if self._question.ahead is None and where is None and version == self.version_asked:
+            await self._read_ahead(self._question.table, seeds.passages, seeds.facts)
         return seeds
 
     async def begin(self, stems: Sequence[bytes], where: Wanted | None = None) -> None:
@@ -623,12 +625,21 @@ class PostgresStore:
         question.allowed.update(dict.fromkeys(numbers.tolist(), False))
         question.allowed.update(dict.fromkeys((*may_be_used.tolist(), *read.tolist()), True))
 
-    async def _read_ahead(self, found: FoundSeeds) -> None:
-        """Send for the rows of what a question leads to; the database reads them meanwhile."""
-        table = self._question.table
-        if table is None or self._question.kept is None:
+    async def _read_ahead(
+        self, table: KeptTable | None, passages: Near | None, facts: Near | None
+    ) -> None:
+        """Send for the rows of what a question leads to; the database reads them meanwhile.
+
+        Nothing is sent before all three are known.
+
+        Args:
+            table: The rows that are kept of the version that is asked.
+            passages: The nearest passages.
+            facts: The nearest facts.
+        """
+        if table is None or passages is None or facts is None:
             return
-        numbers = np.unique(np.concatenate([found.passages.numbers, found.facts.ends]))
+        numbers = np.unique(np.concatenate([passages.numbers, facts.ends]))
         missing = freeze(numbers[table.places(numbers) < 0], np.int32)
         if len(missing) >= MIN_AHEAD:
             self._question.ahead = _Ahead(missing, await self._send(self._fetch(missing)))
@@ -753,6 +764,13 @@ class PostgresStore:
             return (await answers())[len(limit) :]
 
         return without_limit
+
+
+def _direction(vector: Vectors | None) -> Vectors | None:
+    """Return the vector of a question; None for one of zeros, to which nothing is near."""
+    if vector is not None and not np.isfinite(vector).all():
+        raise ValueError("the vector of the question is not finite")
+    return None if vector is None or not vector.any() else vector
 
 
 def _limit() -> list[BoundStatement]:
