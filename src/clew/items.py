@@ -6,11 +6,13 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from clew.graph import EMPTY
+
+_MAKE_WHY = "_make_why"  # in the place of a path that is not made yet
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Item:
         anchor: The nearest anchor of the page of HTML at or above it, or None.
         page: The page of the file that it is on, from 1, or None.
         group: Items of the same group are read as one; None for an item by itself.
-        why: The path from the question to it.
+        why: The path from the question to it; made when it is first asked for.
         metadata: The caller's metadata.
         original: The caller's own object, if the item came as one.
         relevance: How relevant it is to the question by itself, in [0, 1], which means the same for
@@ -89,7 +91,7 @@ class Item:
     heading: str = ""
     span: tuple[int, int] | None = None
     group: str | None = None
-    why: tuple[Hop, ...] = ()
+    why: tuple[Hop, ...] = field(default_factory=tuple)
     metadata: Mapping[str, Any] = field(default_factory=lambda: EMPTY)
     original: Any = field(default=None, compare=False, repr=False)
     relevance: float | None = None
@@ -121,6 +123,41 @@ class Item:
         located = Item.__new__(Item)
         vars(located).update(vars(self), location=location, lines=lines, anchor=anchor, page=page)
         return located
+
+    def explained_by(self, make_why: Callable[[], tuple[Hop, ...]]) -> Item:
+        """Return the item with the path to it made when it is first asked for.
+
+        The paths of a page take a tenth of the time of a question, and who only reads needs none.
+
+        Args:
+            make_why: Returns `why`.
+
+        Example:
+            >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+            >>> item.explained_by(lambda: (Hop("question", "touches", "intro.md"),)).why[0].kind
+            'touches'
+        """
+        explained = Item.__new__(Item)
+        vars(explained).update(vars(self))
+        del vars(explained)["why"]
+        vars(explained)[_MAKE_WHY] = make_why
+        return explained
+
+    if not TYPE_CHECKING:  # a type checker knows the fields above, and that there are no others
+
+        def __getattr__(self, name: str) -> object:
+            """Make the path; Python asks this for what is not there yet."""
+            values = vars(self)
+            if name == "why" and (make_why := values.get(_MAKE_WHY)) is not None:
+                values.setdefault(name, make_why())  # one for all threads
+                values.pop(_MAKE_WHY, None)  # the graph that it was made of may go
+            elif name not in values:  # where another thread has just made it, it is
+                raise AttributeError(f"an item has no {name!r}", name=name, obj=self)
+            return values[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all fields, made."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True)
