@@ -64,7 +64,7 @@ def test_a_path_is_made_once_and_not_before():
 
     plain = Item("a.md", "Anna paints.", 0.5, "seed", "passage", 3)
     item = plain.explained_by(make)
-    located = item.located("a.md:1", (1, 1), None, None)
+    located = item.placed_by(lambda: ("a.md:1", (1, 1), None, None))
     assert not made
     assert item.why is item.why
     assert len(made) == 1
