@@ -137,9 +137,12 @@ class Item:
 
     def _with_maker(self, maker: str, make: Callable[[], Any], names: tuple[str, ...]) -> Item:
         """Return the item without some fields, and with what makes them."""
-        values = {name: value for name, value in vars(self).items() if name not in names}
         changed = Item.__new__(Item)
-        vars(changed).update(values | {maker: make})
+        values = vars(changed)
+        values.update(vars(self))
+        for name in names:
+            values.pop(name, None)
+        values[maker] = make
         return changed
 
     if not TYPE_CHECKING:  # a type checker knows the fields above, and that there are no others
