@@ -19,6 +19,7 @@ Result = TypeVar("Result")
 Table = list[tuple[Any, ...]]
 
 TIMEOUT = 10  # seconds that a question waits for a connection
+LOOK_SECONDS = 1.0  # between two looks at a connection that is waited for
 CONNECTIONS = 8  # that wait for the next question
 SETTINGS = (  # HNSW finds no more than ef_search; a statement is planned once for a connection
     "SET hnsw.ef_search = 200",
@@ -208,9 +209,10 @@ def _finish_query(connection: psycopg.Connection[Any]) -> None:
     client = connection.pgconn
     client.consume_input()  # most often it has ended, and nobody waits
     while client.is_busy():
+        client.flush()
         with DefaultSelector() as waiting:
             waiting.register(client.socket, EVENT_READ)
-            waiting.select()
+            waiting.select(LOOK_SECONDS)
         client.consume_input()
     while (result := client.get_result()) is not None:
         if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
