@@ -70,6 +70,7 @@ def test_a_path_is_made_once_and_not_before():
     assert len(made) == 1
     assert item == replace(plain, why=make())
     assert located == replace(item, location="a.md:1", lines=(1, 1))
+    assert plain.lines is None
     unmade = plain.explained_by(make)
     for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
         assert copied(unmade) == item
@@ -125,7 +126,7 @@ def test_the_graph_goes_with_the_index():
     graph = weakref.ref(index.graph)
     assert context.edges is not None
     assert context.dropped
-    assert all(item.why for item in context)
+    assert all(item.why and item.location for item in context)
     del index
     gc.collect()
     assert graph() is None
