@@ -55,7 +55,7 @@ MIN_ASKED = 64
 """Sums of the same rows after which their entries are brought into another order: it takes about as
 long as so many sums."""
 MIN_BESIDE = (
-    500_000  # terms of rows from which on a part is handed to a second thread: it gains time
+    1_000_000  # terms of rows from which on a part is handed to a second thread: it gains time
 )
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 

@@ -28,7 +28,7 @@ from clew.text.words import stand_side_by_side, words
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
 
-MIN_BESIDE = 30_000
+MIN_BESIDE = 60_000
 """Facts that take longer to compare with a question than to hand to a second thread."""
 
 
