@@ -330,7 +330,7 @@ def test_a_question_goes_the_way_that_contributing_describes():
 
     sys.setprofile(note)
     try:
-        index.ask(question, recipe="agrag")
+        assert index.ask(question, recipe="agrag").items[0].why
     finally:
         sys.setprofile(None)
     own = [name for name in passed if not name.startswith(LIBRARIES) and "_shared" not in name]

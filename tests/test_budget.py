@@ -9,11 +9,20 @@ from hypothesis import strategies as st
 
 import clew
 from clew import BudgetError, Document, Graph, Index, Query, recipes
-from clew.budget import UNKNOWN, EntryTokensPart, PageRequest, fit_to_budget
+from clew.budget import (
+    UNKNOWN,
+    EntryTokensPart,
+    FittedPage,
+    PageRequest,
+    _drop_until_fitting,
+    fit_to_budget,
+    without_entry,
+)
 from clew.graph import heading_of
 from clew.read import Splitter
 from clew.render import Render
 from clew.text.estimate import estimate_tokens
+from clew.types import Reading, Seeds, Subgraph
 
 COPIED = "The pump must be primed before each start, and the pressure valve must stay closed while it is primed."
 OTHER = "To prime the pump, pour two litres of water into the funnel and wait for a minute."
@@ -222,3 +231,36 @@ def test_of_two_pages_of_the_same_items_the_order_of_a_sum_chooses_none(flipped)
 
     page = fit_to_budget(request, select, arrange, budget)
     assert page.reading.nodes.tolist() == ([0, 1, 2] if flipped else [2, 1, 0])
+
+
+@given(
+    st.lists(
+        st.sampled_from([0.0, 1e-7, 0.3, 0.5 - 8e-7, 0.5, 0.5 + 8e-7, 0.5 + 1.6e-6, 1.0]),
+        min_size=1,
+        max_size=12,
+    ),
+    st.integers(1, 80),
+    st.randoms(use_true_random=False),
+)
+def test_the_entries_that_go_at_once_are_those_that_go_one_by_one(prizes, budget, random):
+    """Also where prizes are equal to their neighbours and not to each other."""
+    n = len(prizes)
+    texts = [" ".join(["word"] * random.randint(1, 9)) for _ in range(n)]
+    sections = [random.randrange(2) for _ in range(n)]
+    graph = Graph.of(
+        ["East", "West", *texts],
+        kinds=["section"] * 2 + ["passage"] * n,
+        parents=[-1, -1, *sections],
+    )
+    prizes = np.array([0.0, 0.0, *prizes])
+    rows = np.array(random.sample(range(2, n + 2), n), np.int32)
+    request = PageRequest(graph, Query("word", None), Seeds(prizes), prizes, Render())
+    page = FittedPage(request, Subgraph(np.sort(rows)), Reading.of(rows), (), frozenset())
+    one_by_one = page
+    while (excess := request.tokens(one_by_one.reading) - budget) > 0:
+        reason = f"the rendered context was {excess} tokens over the budget of {budget}"
+        one_by_one = without_entry(one_by_one, np.ones(len(one_by_one.reading), bool), reason)
+    found = _drop_until_fitting(page, budget)
+    assert found.reading.nodes.tolist() == one_by_one.reading.nodes.tolist()
+    assert found.left_out == one_by_one.left_out
+    assert found.tokens == request.tokens(found.reading) <= budget

@@ -5,13 +5,14 @@ import gc
 import pickle
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Barrier
 
 import pytest
 
 import clew
 from clew.context import Context
-from clew.items import ContextEdge, Dropped
+from clew.items import ContextEdge, Dropped, Hop, Item
 
 TEXTS = [
     "Anna paints boats in Corfu.",
@@ -53,6 +54,41 @@ def test_made_once_and_not_before():
     assert context == Context((), "", 0, None, "Who?", "dense", (MADE[0],), dropped=(MADE[1],))
 
 
+def test_a_path_is_made_once_and_not_before():
+    """One for all of the item's copies that are the same object, and what is pickled has it."""
+    made = []
+
+    def make():
+        made.append(None)
+        return (Hop("question", "touches", "a.md", weight=0.5),)
+
+    plain = Item("a.md", "Anna paints.", 0.5, "seed", "passage", 3)
+    item = plain.explained_by(make)
+    located = item.placed_by(lambda: ("a.md:1", (1, 1), None, None))
+    assert not made
+    assert item.why is item.why
+    assert len(made) == 1
+    assert item == replace(plain, why=make())
+    assert located == replace(item, location="a.md:1", lines=(1, 1))
+    assert plain.lines is None
+    unmade = plain.explained_by(make)
+    for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+        assert copied(unmade) == item
+    assert plain.why == ()
+    with pytest.raises(AttributeError, match="an item has no 'colour'"):
+        item.colour  # noqa: B018
+
+
+def test_paths_are_those_of_the_graph_whenever_they_are_asked_for():
+    """Of the first and of the last item alone, in either order, as of all at once."""
+    index, context = ask()
+    wanted = [item.why for item in context]
+    assert all(path[0].source == "question" for path in wanted)
+    for order in (range(len(wanted)), reversed(range(len(wanted)))):
+        items = index.ask("Who met Ben in Corfu?", recipe="hipporag").items
+        assert {i: items[i].why for i in order} == dict(enumerate(wanted))
+
+
 def test_a_given_value_is_not_made_again():
     context, made = later()
     assert context.changed(dropped=()).dropped == ()
@@ -90,6 +126,7 @@ def test_the_graph_goes_with_the_index():
     graph = weakref.ref(index.graph)
     assert context.edges is not None
     assert context.dropped
+    assert all(item.why and item.location for item in context)
     del index
     gc.collect()
     assert graph() is None

@@ -348,10 +348,41 @@ def _reselect_until_fitting(
 
 def _drop_until_fitting(page: FittedPage, budget: int) -> FittedPage:
     """Leave out the lowest prizes, one by one, until the page fits."""
+    if page.tokens <= budget:
+        return page
+    if page.subgraph.connection is None and not len(page.subgraph.required):
+        return _without_lowest(page, budget)
     while (excess := page.tokens - budget) > 0:
-        reason = f"the rendered context was {excess} tokens over the budget of {budget}"
-        page = without_entry(page, _every_entry(page), reason)
+        page = without_entry(page, _every_entry(page), _over_budget(excess, budget))
     return page
+
+
+def _without_lowest(page: FittedPage, budget: int) -> FittedPage:
+    """Return what `without_entry` leaves of a page that fits, where no entry has to stay.
+
+    The next entry to go is then always the one before it in one order: where the lowest of some
+    prizes has gone, the others are equal or not as before, since equals have one leader above them.
+    """
+    request, reading = page.request, page.reading
+    entries = np.arange(len(reading))
+    stays, left_out = np.ones(len(reading), np.bool_), list[LeftOut]()
+    remaining, tokens = reading, page.tokens
+    for entry in np.lexsort((-entries, -request.levels(reading))).tolist():
+        node, fact = reading.nodes.item(entry), reading.facts.item(entry)
+        reason = _over_budget(tokens - budget, budget)
+        left_out.append(LeftOut(node, -1 if node >= 0 else fact, reason))
+        stays[entry] = False
+        remaining = _entries(reading, np.flatnonzero(stays))
+        tokens = request.tokens(remaining)
+        if tokens <= budget:
+            break
+    fitting = replace(page, reading=remaining, left_out=(*page.left_out, *left_out))
+    vars(fitting)["tokens"] = tokens
+    return fitting
+
+
+def _over_budget(excess: int, budget: int) -> str:
+    return f"the rendered context was {excess} tokens over the budget of {budget}"
 
 
 def _value(page: FittedPage) -> float:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
-from clew.explain import context_edges, paths_to_facts, paths_to_nodes, role_of
+from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of
 from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
@@ -217,8 +218,7 @@ def _items(page: FittedPage) -> tuple[Item, ...]:
     graph, seeds = request.graph, request.seeds
     nodes, facts = reading.nodes.tolist(), reading.facts.tolist()
     rows = [node for node in nodes if node >= 0]
-    node_paths = paths_to_nodes(graph, seeds, subgraph, rows)
-    fact_paths = paths_to_facts(graph, seeds, subgraph, [fact for fact in facts if fact >= 0])
+    paths = _Paths(graph, seeds, subgraph, rows, [fact for fact in facts if fact >= 0])
     groups = {row: str(i) for i, members in enumerate(subgraph.groups, 1) for row in members}
     items = []
     scores, sources = request.scores(reading), graph.part(SourcesPart())
@@ -226,33 +226,64 @@ def _items(page: FittedPage) -> tuple[Item, ...]:
     sizes = request.sizes(reading)
     for node, fact, tokens, score in zip(nodes, facts, sizes, scores, strict=True):
         if node < 0:
-            text, path = graph.facts.texts[fact], fact_paths[fact]
-            source = sources.name(sources.of_facts[fact])
-            items.append(
-                Item(f"fact:{text}", text, score, "fact", "fact", tokens, source, why=path)
-            )
+            text, source = graph.facts.texts[fact], sources.name(sources.of_facts[fact])
+            item = Item(f"fact:{text}", text, score, "fact", "fact", tokens, source)
+            items.append(item.explained_by(partial(paths.to_fact, fact)))
             continue
         owner, (start, end) = int(graph.documents[node]), graph.spans[node].tolist()
-        items.append(
-            Item(
-                graph.ids[node],
-                graph.texts[node],
-                score,
-                role_of(graph, seeds, subgraph, node, page.fill_rows),
-                graph.kinds[node],
-                tokens,
-                sources.name(sources.of_nodes[node]),
-                document=graph.ids[owner] if owner >= 0 else None,
-                heading=known_heading_of(graph, node),
-                span=(start, end) if owner >= 0 else None,
-                group=groups.get(node),
-                why=node_paths[node],
-                metadata=graph.metadata[node],
-                original=graph.originals[node],
-                relevance=relevance.get(node),
-            )
+        item = Item(
+            graph.ids[node],
+            graph.texts[node],
+            score,
+            role_of(graph, seeds, subgraph, node, page.fill_rows),
+            graph.kinds[node],
+            tokens,
+            sources.name(sources.of_nodes[node]),
+            document=graph.ids[owner] if owner >= 0 else None,
+            heading=known_heading_of(graph, node),
+            span=(start, end) if owner >= 0 else None,
+            group=groups.get(node),
+            metadata=graph.metadata[node],
+            original=graph.originals[node],
+            relevance=relevance.get(node),
         )
+        items.append(item.explained_by(partial(paths.to_node, node)))
     return tuple(items)
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """The paths to what is read, all of them made when the first is asked for.
+
+    Attributes:
+        graph: The graph.
+        seeds: Where the question touches it.
+        subgraph: What was selected.
+        rows: The nodes that are read.
+        facts: The facts that are read.
+    """
+
+    graph: Graph
+    seeds: Seeds
+    subgraph: Subgraph
+    rows: list[int]
+    facts: list[int]
+
+    @cached_property
+    def _to_nodes(self) -> dict[int, Path]:
+        return paths_to_nodes(self.graph, self.seeds, self.subgraph, self.rows)
+
+    @cached_property
+    def _to_facts(self) -> dict[int, Path]:
+        return paths_to_facts(self.graph, self.seeds, self.subgraph, self.facts)
+
+    def to_node(self, row: int) -> Path:
+        """Return the path to a node."""
+        return self._to_nodes[row]
+
+    def to_fact(self, fact: int) -> Path:
+        """Return the path to a fact."""
+        return self._to_facts[fact]
 
 
 def _relevance_of(query: Query, rows: list[int]) -> dict[int, float]:

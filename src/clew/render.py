@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from string import ascii_letters, digits
 
 from clew.graph import Graph, known_heading_of
 from clew.items import Item
@@ -27,6 +28,7 @@ _UNSEEN = (  # before the first sign of a line: white space, and what Unicode ig
 _DASH = re.compile(rf"{_UNSEEN}[-\u2022]\s")
 _HEADING = re.compile(rf"({_UNSEEN})(\\*+)[#\ufe5f\uff03]\s")
 _NUMBER = re.compile(rf"({_UNSEEN})(\\*+)[\[［【〔〖⟦]\s*+\d{{1,9}}\s*+[\]］】〕〗⟧]")
+_PLAIN = frozenset(ascii_letters + digits)  # with which no line begins that has a mark
 _NO_CONNECTION = "(No connection was found"
 _MISSING = re.compile(rf"({_UNSEEN})(\\*+){re.escape(_NO_CONNECTION)}\b")
 _TRIPLE = re.compile(rf"({_UNSEEN})(\\*+)\((?:[^,]*+,){{2}}")
@@ -202,7 +204,8 @@ class Render:
         first, *others = text.splitlines(keepends=True) or [""]
         if not mark and not is_fact:
             first = self._escaped(first)
-        return "".join([mark, first, *map(self._escaped, others)])
+        escaped = [line if line[0] in _PLAIN else self._escaped(line) for line in others]
+        return "".join([mark, first, *escaped])
 
     def original_text(self, entry: str, number: int, is_fact: bool = False) -> str:
         r"""Return the text that an entry of the page was made of.

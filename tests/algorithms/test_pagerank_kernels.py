@@ -15,7 +15,7 @@ from clew.algorithms import pagerank as package
 from clew.algorithms.kernels.compiled import compile_first, finish_compiling
 from clew.algorithms.pagerank import build_walk, pagerank, pageranks, top_pagerank
 from clew.algorithms.pagerank.kernels import push, shared_walks, walks
-from clew.algorithms.pagerank.together import iterate_together
+from clew.algorithms.pagerank.together import iterate_together, residual_together
 from clew.algorithms.pagerank.top import PushLimits, PushWalk
 from clew.algorithms.ranking import TOLERANCE
 
@@ -120,6 +120,7 @@ def test_whole_arrays_give_what_the_loops_give_bit_by_bit(seed, kind, of_weights
         walks.permute: (*arrays, order, places),
         walks.semi_iterate: (*arrays, shares.astype(kind), start.astype(kind), 0.85, 20),
         walks.residual: (*arrays, shares, start, x, 0.85),
+        walks.residual_of_rows: (*arrays, x * shares, start, x, 0.85),
     }
     for kernel, arguments in calls.items():
         results = [kernel.plain(*arguments), kernel.function(*arguments)]
@@ -369,6 +370,31 @@ def test_a_thread_that_stops_at_a_part_is_waited_for_and_then_left_alone():
         assert shared_walks.is_done(counts, 0)
         assert together(0, 0, *arguments) == products
     assert odd.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_residual_by_halves_is_the_whole_one_to_the_bit(monkeypatch, comes):
+    second = second_thread._SecondThread()
+    second.is_wanted = comes
+    monkeypatch.setattr(second_thread, "_SECOND", second)
+    monkeypatch.setattr(second_thread, "is_core_free", lambda: True)
+    (starts, targets, weights), shares, _ = links_of(3)
+    links, (start, x) = (
+        (starts, targets, weights),
+        np.random.default_rng(3).random((2, len(shares))),
+    )
+    expected = walks.residual.plain(*links, shares.astype(float), start, x, 0.5)
+    with compile_first():
+        for _ in range(5):
+            second.rests_until = 0.0
+            bounds = shared_walks.parts_of(starts)
+            found = residual_together(bounds, links, shares.astype(float), start, x, 0.5)
+            assert found.tobytes() == expected.tobytes()
+    empty = np.zeros(len(bounds), np.uint64)  # all rows in one half
+    empty[len(bounds) // 2 :] = len(x)
+    found = residual_together(empty, links, shares.astype(float), start, x, 0.5)
+    assert found.tobytes() == expected.tobytes()
+    second.stop()
 
 
 @pytest.mark.parametrize("comes", [True, False])

@@ -247,7 +247,7 @@ class StaticEmbedding:
     def _spelling_of(self, words: Sequence[str]) -> Floats:
         """Return the weighted sum of the terms' signatures: float64 [SIGNATURE_WIDTH]."""
         counts = sorted(Counter(word.lower() for word in words).items())
-        known = [self._known_terms.get(term) or self._known_term(term) for term, _ in counts]
+        known = self._known([term for term, _ in counts])
         times = np.array([count for _, count in counts], np.float64)
         weights = ((1 + np.log(times)) * [term.weight for term in known]).tolist()
         spelling = np.zeros(SIGNATURE_WIDTH)
@@ -259,10 +259,20 @@ class StaticEmbedding:
     def _known_terms(self) -> Kept[str, _KnownTerm]:
         return Kept(MAX_KNOWN_TERMS)
 
-    def _known_term(self, term: str) -> _KnownTerm:
-        signature, (weight,) = signature_rows([term], SIGNATURE_WIDTH), self.term_weights([term])
-        known = _KnownTerm(signature.columns, signature.values, float(weight))
-        return self._known_terms.put(term, known)
+    def _known(self, terms: Sequence[str]) -> list[_KnownTerm]:
+        """Return what is known of terms; what is not known of some is made for all at once."""
+        kept = self._known_terms
+        found = {term: known for term in terms if (known := kept.get(term)) is not None}
+        new = [term for term in terms if term not in found]
+        if new:
+            signatures, weights = signature_rows(new, SIGNATURE_WIDTH), self.term_weights(new)
+            bounds = pairwise(signatures.starts.tolist())
+            for term, (start, end), weight in zip(new, bounds, weights.tolist(), strict=True):
+                columns, values = signatures.columns[start:end], signatures.values[start:end]
+                # Copied: what is kept would else keep that of the others, too.
+                of_term = _KnownTerm(columns.copy(), values.copy(), weight)
+                found[term] = kept.put(term, of_term)
+        return [found[term] for term in terms]
 
     def has_counts_of(self, other: StaticEmbedding) -> bool:
         """Return whether both are weighted by the same counts.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from urllib.parse import quote
 
 from clew.document import Document
-from clew.items import Item
+from clew.items import Item, Place
 from clew.source_map import lines_in_text
 
 IN_FRAGMENT = "!$&'()*+,;=:@/?-._~"  # what an address may have behind "#" beside letters and digits
@@ -27,17 +29,57 @@ def with_locations(items: Iterable[Item], documents: Mapping[str, Document]) -> 
         'boats.md:3'
     """
     items = tuple(items)
-    spans_of: dict[str, list[tuple[int, int]]] = {}
-    for item in items:
-        document = _document_of(item, documents)
-        if document is not None and _is_own_file(document) and item.span is not None:
-            spans_of.setdefault(document.id, []).append(item.span)
-    lines_of = {
-        (id, span): lines
-        for id, spans in spans_of.items()
-        for span, lines in zip(spans, lines_in_text(documents[id].text, spans), strict=True)
-    }
-    return tuple(_with_location(item, _document_of(item, documents), lines_of) for item in items)
+    if not documents:
+        return items
+    places = _Places(items, documents)
+    return tuple(
+        item if item.span is None else item.placed_by(partial(places.place_of, item))
+        for item in items
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the items of a context are; each is found when it is asked for.
+
+    Attributes:
+        items: The items.
+        documents: The documents of the index, by id.
+    """
+
+    items: tuple[Item, ...]
+    documents: Mapping[str, Document]
+
+    @cached_property
+    def _lines_of(self) -> dict[tuple[str, tuple[int, int]], tuple[int, int]]:
+        """The lines of the spans of all items in the documents that are files."""
+        spans_of: dict[str, list[tuple[int, int]]] = {}
+        for item in self.items:
+            document = _document_of(item, self.documents)
+            if document is not None and _is_own_file(document) and item.span is not None:
+                spans_of.setdefault(document.id, []).append(item.span)
+        return {
+            (id, span): lines
+            for id, spans in spans_of.items()
+            for span, lines in zip(
+                spans, lines_in_text(self.documents[id].text, spans), strict=True
+            )
+        }
+
+    def place_of(self, item: Item) -> Place:
+        """Return the location, the lines, the anchor and the page of an item."""
+        document = _document_of(item, self.documents)
+        if document is None or item.span is None:
+            return item.location, item.lines, item.anchor, item.page
+        source = document.source_map
+        if source is not None:
+            lines = source.lines_of(document.text, item.span)
+            anchor = source.anchor_at(item.span[0])
+            return location(source.file, lines, anchor, source.page), lines, anchor, source.page
+        own_lines = self._lines_of.get((document.id, item.span))
+        is_whole = item.span == (0, len(document.text))
+        where = location(document.id, None if is_whole else own_lines)
+        return where, own_lines, item.anchor, item.page
 
 
 def location(
@@ -62,25 +104,6 @@ def location(
         return file
     first, last = lines
     return f"{file}:{first}" if first == last else f"{file}:{first}-{last}"
-
-
-def _with_location(
-    item: Item,
-    document: Document | None,
-    lines_of: Mapping[tuple[str, tuple[int, int]], tuple[int, int]],
-) -> Item:
-    if document is None or item.span is None:
-        return item
-    source = document.source_map
-    if source is not None:
-        lines = source.lines_of(document.text, item.span)
-        anchor = source.anchor_at(item.span[0])
-        where = location(source.file, lines, anchor, source.page)
-        return item.located(where, lines, anchor, source.page)
-    lines = lines_of.get((document.id, item.span))
-    is_whole = item.span == (0, len(document.text))
-    where = location(document.id, None if is_whole else lines)
-    return item.located(where, lines, item.anchor, item.page)
 
 
 def _document_of(item: Item, documents: Mapping[str, Document]) -> Document | None:

@@ -20,10 +20,20 @@ from clew.algorithms.cosines import cosines
 from clew.algorithms.pagerank.full import WholeStrengths, WholeStrengthsPart
 from clew.algorithms.postings import Postings
 from clew.embedding.embedder import Embedder
-from clew.graph import Floats, Graph, Mask, Rows, Vectors, freeze, offsets_of, seal
+from clew.graph import (
+    Floats,
+    Graph,
+    Mask,
+    Rows,
+    VectorColumn,
+    Vectors,
+    freeze,
+    offsets_of,
+    seal,
+)
 from clew.relevance import MAX_SAMPLE, WholeSamplePart
 from clew.remote.numbers import is_among
-from clew.remote.passage_vectors import PassageVectors
+from clew.remote.passage_vectors import PassageVectors, RememberedProducts
 from clew.remote.protocol import PulledNodes
 from clew.seed._likely_languages import likely_language
 from clew.seed._shared import MentionCountsPart
@@ -118,6 +128,11 @@ class CorpusFigures:
             return None
         return PassageVectors(self.sampled, self.sample)
 
+    @cached_property
+    def _sample_column(self) -> VectorColumn:
+        known = self.passage_vectors
+        return VectorColumn([RememberedProducts(self.sample)]) if known is None else known.column
+
     def summaries_around(self, nodes: Rows, allowed: Rows | None) -> Rows:
         """Return the summaries of the documents of some nodes, ascending.
 
@@ -179,7 +194,7 @@ class CorpusFigures:
         for part in SEARCHED[: 1 if self.has_reports else 2]:
             graph.set_part(part, own)
         graph.set_part(LanguagesPart(), Languages(self.languages, pulled.languages))
-        graph.set_part(WholeSamplePart(), self.sample)
+        graph.set_part(WholeSamplePart(), self._sample_column)
         graph.set_part(MentionCountsPart(), pulled.mentions)
         graph.set_part(SectionSizesPart(), pulled.contents)
         around = None
@@ -202,7 +217,7 @@ class CorpusFigures:
         """
         if not len(self.sampled) or not vector.any():
             return freeze([], np.int32)
-        near = cosines(self.sample, vector)
+        near = cosines(self._sample_column, vector)
         if allowed is not None:
             near = np.where(np.isin(self.sampled, allowed), near, np.inf)
         found = int(near.argmin())

@@ -18,6 +18,7 @@ from clew.graph import Graph, Rows, Vectors
 from clew.index.contents import IndexContents
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures
+from clew.remote.late_vectors import ReadVectors
 from clew.remote.protocol import GraphStore, Wanted
 
 AnySession: TypeAlias = Any
@@ -154,6 +155,7 @@ class Database(Protocol):
         corpus: CorpusFigures,
         stems: Sequence[str] = (),
         where: Wanted | None = None,
+        read_later: ReadVectors | None = None,
     ) -> GraphStore:
         """Return the graph of an index, as it is asked in a session.
 
@@ -163,6 +165,8 @@ class Database(Protocol):
             stems: Those of the question, if there is one: the database may look them up at once,
                 while the question's vector is made.
             where: What the question may read; None for everything.
+            read_later: Reads the vectors of nodes that are no passages when a stage looks at them,
+                if the database leaves them out before; None where it may not.
         """
         ...
 

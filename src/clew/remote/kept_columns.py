@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clew.graph import Labels, Mask, Rows, Vectors, expand_ranges, freeze, offsets_of
 from clew.graph.vector_column import VectorColumn
+from clew.remote.late_vectors import NO_VECTOR, UNREAD, LateVectors, VectorsLater
 from clew.remote.packed_rows import Ints, UnpackedRows
 from clew.remote.vector_places import VectorChunks, VectorPlaces
 
@@ -60,6 +61,7 @@ class RowBlock:
         n_facts: int64 [n], how many each row has.
         vectors: float32 [k, d], of the nodes that have one.
         has_vector: bool [n].
+        is_unread: bool [n], of which nodes the vector was left out; None for none of them.
     """
 
     packed: Ints
@@ -76,6 +78,7 @@ class RowBlock:
     n_facts: Places
     vectors: Vectors
     has_vector: Mask
+    is_unread: Mask | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -103,6 +106,7 @@ class RowBlock:
             self.n_facts[rows],
             self.vectors[vectors],
             self.has_vector[rows],
+            None if self.is_unread is None else self.is_unread[rows],
         )
 
     @property
@@ -185,7 +189,10 @@ class KeptColumns:
         self._neighbour_starts.append(len(self._neighbours) + offsets_of(block.n_neighbours)[:-1])
         self._fact_starts.append(len(self._fact_texts) + offsets_of(block.n_facts)[:-1])
         own = len(self._vectors) + np.cumsum(block.has_vector) - 1
-        self._vector_places.append(np.where(block.has_vector, own, -1))
+        places = np.where(block.has_vector, own, NO_VECTOR)
+        if block.is_unread is not None:
+            places[block.is_unread] = UNREAD
+        self._vector_places.append(places)
         self._relations.append(self._codes(block.relations))
         self._last_use.append(np.full(len(block), self._turn))
         self._sizes.append(sizes)
@@ -222,7 +229,8 @@ class KeptColumns:
 
     def copied(self, places: Places) -> KeptColumns:
         """Return columns of some rows alone; whoever calls has the lock."""
-        copy, slots, own = KeptColumns(self.dimension), self.fact_slots(places), self._own(places)
+        copy, slots = KeptColumns(self.dimension), self.fact_slots(places)
+        own = self.vector_places(places)
         block = RowBlock(
             self._packed.values[self._slots(self._starts, self._lengths, places)],
             self._lengths.values[places],
@@ -235,19 +243,40 @@ class KeptColumns:
             self._fact_texts.values[slots],
             self._names.values[self._relations.values[slots]],
             self._n_facts.values[places],
-            self._vectors_at(own[own >= 0])[:],
+            self.vectors_at(own[own >= 0])[:],
             own >= 0,
+            own == UNREAD,
         )
         copy.append(block)
         copy._turn, copy._last_use.values[:] = self._turn, self._last_use.values[places]
         return copy
 
-    def _vectors_at(self, own: Places) -> VectorPlaces:
+    def vectors_at(self, own: Places) -> VectorPlaces:
+        """Return vectors by their places among all vectors; see `vector_places`."""
         return VectorPlaces(self._vectors.chunks, self.dimension, own)
 
-    def _own(self, places: Places) -> Places:
+    def vector_places(self, places: Places) -> Places:
+        """Return where the vectors of nodes are; `NO_VECTOR` or `UNREAD` for one that is not."""
         own: Places = self._vector_places.values[places]
         return own
+
+    def put_vectors(self, places: Places, vectors: Vectors) -> None:
+        """Add the vectors of rows of which they were not read; one that is there already stays.
+
+        Args:
+            places: int64 [n], the places of the rows, each once.
+            vectors: float32 [n, d], unit rows, or zeros for a node that has none.
+        """
+        with self.lock:
+            is_new = self.vector_places(places) == UNREAD
+            new, places = vectors[is_new], places[is_new]
+            has = np.any(new, axis=1)
+            own = len(self._vectors) + np.cumsum(has) - 1
+            self._vectors.append(new[has])
+            self._vector_places.values[places] = np.where(has, own, NO_VECTOR)
+            sizes = has * (new.itemsize * self.dimension)
+            self._sizes.values[places] += sizes
+            self.bytes += int(sizes.sum())
 
     def _slots(self, starts: _Column, lengths: _Column, places: Places) -> Places:
         return expand_ranges(starts.values[places], lengths.values[places])
@@ -284,8 +313,18 @@ class KeptColumns:
         return tuple(self._links.values[places].tolist())
 
     def vectors(self, places: Places) -> VectorColumn:
-        """Return the vectors of nodes."""
-        return VectorColumn([self._vectors_at(self._own(places))])
+        """Return the vectors of nodes, all of which were read."""
+        return VectorColumn([self.vectors_at(self.vector_places(places))])
+
+    def late_vectors(self, places: Places, numbers: Rows, later: VectorsLater) -> VectorColumn:
+        """Return the vectors of nodes, of which some are read when they are looked at.
+
+        Args:
+            places: int64 [n], the places of the rows.
+            numbers: int32 [n], those of the nodes.
+            later: What reads them.
+        """
+        return VectorColumn([LateVectors(self, places, numbers, later)])
 
     def fact_slots(self, places: Places) -> Places:
         """Return where the facts of rows are, one row after the other."""

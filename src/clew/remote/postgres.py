@@ -18,6 +18,7 @@ from clew.remote.filters import filter_of, filter_of_fact
 from clew.remote.kept_columns import KeptColumns, Places, RowBlock, joined_numbers, texts_of
 from clew.remote.kept_facts import FactsOfVersion, KeptFacts
 from clew.remote.kept_rows import KeptRows, KeptTable, RowsOfVersion
+from clew.remote.late_vectors import VectorsLater
 from clew.remote.neighbours import follow, in_order
 from clew.remote.numbers import is_among
 from clew.remote.packed_rows import NEIGHBOUR, STRONGEST, Ints, UnpackedRows, code_of_kind
@@ -53,6 +54,14 @@ FETCH = (  # a negative number is that of a row whose vector is known
     f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
     "JOIN clew_row r ON r.index = %s AND r.number = abs(w.number) "
     "LEFT JOIN clew_node n ON n.index = %s AND n.number = w.number"
+)
+FETCH_WITHOUT = (
+    f"SELECT {ROW}, NULL::bytea FROM clew_row r WHERE r.index = %s AND r.number = ANY(%s::int[])"
+)
+VECTORS_OF_NODES = (
+    "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
+    "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
+    "FROM clew_node WHERE index = %s AND number = ANY(%s::int[])"
 )
 FETCH_ALLOWED = (
     f"SELECT {ROW}, vector_send(n.vector) FROM unnest(%s::int[]) AS w(number) "
@@ -142,6 +151,7 @@ class PostgresStore:
         version_asked: The version of the index that the question is for.
         kept_facts: What is kept of the facts; None to let the database find the nearest.
         read_facts: Has the vectors of facts read beside questions; None to read none.
+        vectors_later: Which vectors are read when a stage looks at them; None for none.
     """
 
     session: Session
@@ -155,6 +165,7 @@ class PostgresStore:
     version_asked: int = -1
     kept_facts: KeptFacts | None = None
     read_facts: Callable[[FactsOfVersion], None] | None = None
+    vectors_later: VectorsLater | None = None
     _question: _Question = field(default_factory=_Question, repr=False)
 
     @property
@@ -186,10 +197,7 @@ class PostgresStore:
         where: Wanted | None = None,
     ) -> FoundSeeds:
         """Return what a question leads to directly; see `GraphStore`."""
-        if vector is not None and not np.isfinite(vector).all():
-            raise ValueError("the vector of the question is not finite")
-        if vector is not None and not vector.any():
-            vector = None
+        vector = _direction(vector)
         begun, self._question.begun = self._question.begun, None
         if begun is None:
             begun = await self._begun(stems, where)
@@ -203,6 +211,9 @@ class PostgresStore:
         if vector is not None and where is None:
             near = self._near_here(vector, passages, None)
             near_facts = self._near_facts_of(known.vectors, vector, facts)
+        kept = None if self.kept is None else self.kept.of(self.index, self.version_asked)
+        expected = None if kept is None else kept.table
+        await self._read_ahead(expected, near, near_facts)
         rows, postings, *of_where = await begun.answers()
         found = _by_name(searches, [] if answers is None else await answers())
         version, kinds, changes = self._read_version(rows)
@@ -223,8 +234,10 @@ class PostgresStore:
             },
             allowed,
         )
-        if where is None and version == self.version_asked:
-            await self._read_ahead(seeds)
+        if self._question.table is not expected:  # another version, or the first question to it
+            self._question.ahead = None
+        if self._question.ahead is None and where is None and version == self.version_asked:
+            await self._read_ahead(self._question.table, seeds.passages, seeds.facts)
         return seeds
 
     async def begin(self, stems: Sequence[bytes], where: Wanted | None = None) -> None:
@@ -486,7 +499,10 @@ class PostgresStore:
         read = ReadRows(
             *(freeze(chosen[order], np.int32), columns, places[order]),
             *(kinds, self.count, self.canonical),
+            later=self.vectors_later,
         )
+        if self.vectors_later is None:
+            await self._read_vectors(read)
         allowed: Rows | None = None
         vectors: Mapping[int, Vectors] = self._question.fact_vectors
         wanted = fact_vectors is None or not vectors.keys() >= set(fact_vectors.tolist())
@@ -583,7 +599,7 @@ class PostgresStore:
         if ahead is not None:
             found += await ahead.answers()
             missing = np.concatenate([missing, ahead.numbers])
-        read = self._put([row for rows in found for row in rows])
+        read = self._put([row for rows in found for row in rows], self.vectors_later)
         question.absent.update(missing[~np.isin(missing, read)].tolist())
 
     async def _read_allowed(self, numbers: Rows, where: Wanted) -> None:
@@ -609,33 +625,63 @@ class PostgresStore:
         question.allowed.update(dict.fromkeys(numbers.tolist(), False))
         question.allowed.update(dict.fromkeys((*may_be_used.tolist(), *read.tolist()), True))
 
-    async def _read_ahead(self, found: FoundSeeds) -> None:
-        """Send for the rows of what a question leads to; the database reads them meanwhile."""
-        table = self._question.table
-        if table is None or self._question.kept is None:
+    async def _read_ahead(
+        self, table: KeptTable | None, passages: Near | None, facts: Near | None
+    ) -> None:
+        """Send for the rows of what a question leads to; the database reads them meanwhile.
+
+        Nothing is sent before all three are known.
+
+        Args:
+            table: The rows that are kept of the version that is asked.
+            passages: The nearest passages.
+            facts: The nearest facts.
+        """
+        if table is None or passages is None or facts is None:
             return
-        numbers = np.unique(np.concatenate([found.passages.numbers, found.facts.ends]))
+        numbers = np.unique(np.concatenate([passages.numbers, facts.ends]))
         missing = freeze(numbers[table.places(numbers) < 0], np.int32)
         if len(missing) >= MIN_AHEAD:
             self._question.ahead = _Ahead(missing, await self._send(self._fetch(missing)))
 
     def _fetch(self, numbers: Rows) -> BoundStatement:
-        """Return what reads rows, with the vectors that are not known here."""
-        wanted = np.sort(numbers)
+        """Return what reads rows, with the vectors that are not known here and come with them."""
+        wanted, later = np.sort(numbers), self.vectors_later
+        comes = np.ones(len(wanted), np.bool_)
         if self.passage_vectors is not None:
-            wanted = np.where(self.passage_vectors.has(wanted), -wanted, wanted)
-        some = NumberList(freeze(wanted, np.int32))
+            comes &= ~self.passage_vectors.has(wanted)
+        if later is not None:
+            comes &= is_among(wanted, later.passages)
+        if not comes.any():
+            return BoundStatement(FETCH_WITHOUT, (self.index, NumberList(freeze(wanted, np.int32))))
+        some = NumberList(freeze(np.where(comes, wanted, -wanted), np.int32))
         return BoundStatement(FETCH, (some, self.index, self.index))
 
-    def _put(self, rows: Table) -> Rows:
+    async def _read_vectors(self, rows: ReadRows) -> None:
+        """Read the vectors that did not come with their rows, which an earlier question read."""
+        places, numbers = rows.unread
+        if not len(numbers):
+            return
+        [[[has, sent]]] = await self._run(
+            BoundStatement(VECTORS_OF_NODES, (self.index, NumberList(numbers)))
+        )
+        vectors = read_vectors(sent, np.array(has, np.bool_), self.dimension)
+        rows.columns.put_vectors(places, vectors)
+
+    def _put(self, rows: Table, later: VectorsLater | None = None) -> Rows:
         """Keep rows that were read, and return the numbers of their nodes."""
         question, numbers = self._question, freeze([row[0] for row in rows], np.int32)
         if len(rows) and question.kept is not None and question.table is not None:
-            question.kept.put(question.table, numbers, self._block(rows))
+            question.kept.put(question.table, numbers, self._block(rows, later))
         return numbers
 
-    def _block(self, rows: Table) -> RowBlock:
-        """Return the rows that were read: of each its six columns, as `FETCH` has them."""
+    def _block(self, rows: Table, later: VectorsLater | None) -> RowBlock:
+        """Return the rows that were read.
+
+        Args:
+            rows: Of each its six columns, as `FETCH` has them.
+            later: Which vectors did not come with them; None where all did.
+        """
         numbers, packed, texts, neighbours, has_others, sent = zip(*rows, strict=True)
         has = np.fromiter((one is not None for one in sent), np.bool_, len(rows))
         every = np.ones(int(has.sum()), np.bool_)
@@ -643,6 +689,7 @@ class PostgresStore:
         if self.passage_vectors is not None and not has.all():
             vectors, has = _with_known(self.passage_vectors, np.array(numbers), vectors, has)
         validate_vectors("vectors", vectors, np.array(numbers)[has].tolist())
+        is_unread = None if later is None else ~has & ~is_among(np.array(numbers), later.passages)
         data = b",".join(texts).decode("utf-8", "surrogatepass")
         ids, own_texts, metadata, links, fact_texts, relations = zip(
             *json.loads(f"[{data}]"), strict=True
@@ -663,6 +710,7 @@ class PostgresStore:
             np.fromiter(map(len, fact_texts), np.int64, len(rows)),
             vectors,
             has,
+            is_unread,
         )
 
     async def _other_neighbours(self, numbers: Rows) -> tuple[Ints, Places]:
@@ -716,6 +764,13 @@ class PostgresStore:
             return (await answers())[len(limit) :]
 
         return without_limit
+
+
+def _direction(vector: Vectors | None) -> Vectors | None:
+    """Return the vector of a question; None for one of zeros, to which nothing is near."""
+    if vector is not None and not np.isfinite(vector).all():
+        raise ValueError("the vector of the question is not finite")
+    return None if vector is None or not vector.any() else vector
 
 
 def _limit() -> list[BoundStatement]:

@@ -14,7 +14,8 @@ from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.database import AnySession, FoundIndex, missing_index
 from clew.remote.kept_facts import FactsOfVersion, KeptFacts
 from clew.remote.kept_rows import KeptRows
-from clew.remote.postgres import PostgresStore
+from clew.remote.late_vectors import ReadVectors, VectorsLater
+from clew.remote.postgres import VECTORS_OF_NODES, PostgresStore
 from clew.remote.protocol import Wanted
 from clew.remote.schema import check_schema, make_schema
 from clew.remote.session import TIMEOUT, BlockingSession, BoundStatement, Connections, finish
@@ -26,11 +27,6 @@ ENTER = (
     "VALUES (%s, %s, 0, 0, 0) ON CONFLICT (tenant, name) DO NOTHING"
 )
 FIND = "SELECT id, version, nodes, dimension FROM clew_index WHERE tenant = %s AND name = %s"
-SAMPLE = (
-    "SELECT array_agg(vector IS NOT NULL ORDER BY number), "
-    "string_agg(vector_send(vector), ''::bytea ORDER BY number) "
-    "FROM clew_node WHERE index = %s AND number = ANY(%s::int[])"
-)
 
 
 class PostgresDatabase(Connections):
@@ -77,7 +73,7 @@ class PostgresDatabase(Connections):
 
     async def read_vectors(self, session: AnySession, found: FoundIndex, numbers: Rows) -> Vectors:
         [[[has, vectors]]] = await session.run(
-            BoundStatement(SAMPLE, (found.number, NumberList(numbers)))
+            BoundStatement(VECTORS_OF_NODES, (found.number, NumberList(numbers)))
         )
         return read_vectors(vectors, np.array(has or [], np.bool_), found.dimension)
 
@@ -87,11 +83,16 @@ class PostgresDatabase(Connections):
         corpus: CorpusFigures,
         stems: Sequence[str] = (),
         where: Wanted | None = None,
+        read_later: ReadVectors | None = None,
     ) -> PostgresStore:
+        later = None
+        if read_later is not None:
+            later = VectorsLater(corpus.passages, read_later, corpus.passage_vectors)
         store = PostgresStore(
             *(session, corpus.number, corpus.dimension, corpus.count, corpus.canonical),
             *(self._kept_rows, corpus.passage_vectors, len(corpus.passages)),
             *(corpus.version, self._kept_facts, self._read_facts_of(corpus)),
+            vectors_later=later,
         )
         if stems:
             await store.begin([key_of_stem(stem) for stem in stems], where)

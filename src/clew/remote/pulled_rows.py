@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, Vectors, freeze, offsets_of, seal
 from clew.graph.vector_column import VectorColumn
 from clew.remote.kept_columns import KeptColumns, Places
+from clew.remote.late_vectors import UNREAD, VectorsLater
 from clew.remote.numbers import is_among
 from clew.remote.packed_rows import Ints, UnpackedRows, code_of_kind
 from clew.remote.protocol import PulledNodes
@@ -31,6 +32,7 @@ class ReadRows:
         kinds: The kinds of nodes and edges of the index.
         count: As in `clew.graph.Graph`.
         canonical: As in `clew.graph.Graph`.
+        later: What reads the vectors that did not come with their rows; None where all did.
     """
 
     numbers: Rows
@@ -39,6 +41,19 @@ class ReadRows:
     kinds: Sequence[str]
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None
+    later: VectorsLater | None = None
+
+    @property
+    def unread(self) -> tuple[Places, Rows]:
+        """The places of the rows whose vector was not read, and the numbers of their nodes."""
+        is_unread = self.columns.vector_places(self.places) == UNREAD
+        return self.places[is_unread], freeze(self.numbers[is_unread], np.int32)
+
+    @cached_property
+    def _vectors(self) -> VectorColumn:
+        if self.later is None:
+            return self.columns.vectors(self.places)
+        return self.columns.late_vectors(self.places, self.numbers, self.later)
 
     @cached_property
     def unpacked(self) -> UnpackedRows:
@@ -59,7 +74,7 @@ class ReadRows:
             ids=columns.ids(places),
             kinds=self._labels(unpacked.column("kind")),
             texts=columns.texts(places),
-            vectors=columns.vectors(places),
+            vectors=self._vectors,
             tokens=seal(unpacked.column("tokens").copy()),
             documents=row_of(unpacked.column("document")),
             parents=row_of(unpacked.column("parent")),

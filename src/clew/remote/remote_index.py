@@ -16,6 +16,8 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.raw_vectors import normalize_vectors
+from clew.graph import Rows, Vectors
+from clew.graph.validate import validate_vectors
 from clew.index.answer import aembed_in_time, answer, embed_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
@@ -35,13 +37,21 @@ from clew.remote.database import (
     missing_index,
 )
 from clew.remote.files import read_folder
+from clew.remote.late_vectors import ReadVectors
 from clew.remote.pulled_index import PulledIndex
 from clew.remote.reading import ATTEMPTS, as_contents, never_still, read_corpus
 from clew.remote.session import DatabaseUnavailableError, finish
 from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
+from clew.types import Method
 
 KEPT_WHOLE = 5_000
 """Nodes up to which an index is read whole, once for each version, and answered as one on disk."""
+
+ASKED_AGAIN = (DatabaseUnavailableError, IndexChangedError)
+"""After these a question is asked once more: perhaps the database was restarted since a connection
+was made, or the index was written before a stage looked at vectors of what had been read."""
+
+MAX_RECIPES = 100  # of which it is known that they look at the vectors of all nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +98,7 @@ class RemoteIndex(PulledIndex):
         self._database, self._keywords, self._kept_whole = database, keywords, kept_whole
         self._corpus: CorpusFigures | None = None
         self._whole: tuple[int, Index] | None = None
+        self._read_later = set[str | Method]()  # recipes that looked at what is left out
         self._folder = tempfile.TemporaryDirectory(prefix="clew-")
         self._lock = threading.RLock()  # of the folder and of what is kept
 
@@ -185,7 +196,7 @@ class RemoteIndex(PulledIndex):
         with within(chosen.deadline):
             try:
                 return ask()
-            except DatabaseUnavailableError:  # perhaps a connection of before it was restarted
+            except ASKED_AGAIN:
                 return ask()
 
     @documents_keywords(QueryOptions)
@@ -227,7 +238,7 @@ class RemoteIndex(PulledIndex):
         with within(chosen.deadline):
             try:
                 return await ask()
-            except DatabaseUnavailableError:  # perhaps a connection of before it was restarted
+            except ASKED_AGAIN:
                 return await ask()
 
     async def _pull(
@@ -269,7 +280,8 @@ class RemoteIndex(PulledIndex):
         where: Any = options.where
         stems = corpus.stems_of(question)
         try:
-            store = await self._database.store(session, corpus, stems, where)
+            read_later = self._reader_of_vectors(corpus, options.recipe)
+            store = await self._database.store(session, corpus, stems, where, read_later)
             vector, row = await embed(as_contents(corpus, corpus.no_nodes), question), None
             if vector is not None:
                 zeros = corpus.embedder.allows_zero_vectors
@@ -279,6 +291,29 @@ class RemoteIndex(PulledIndex):
         except IndexChangedError:
             return None
         return None if part is None else (part, vector)
+
+    def _reader_of_vectors(self, corpus: CorpusFigures, recipe: str | Method) -> ReadVectors | None:
+        """Return what reads vectors of nodes later, where the recipe never looked at them.
+
+        Few recipes look at the vectors of nodes that are no passages. Of one that did once, they
+        are read with all else.
+        """
+        if recipe in self._read_later:
+            return None
+
+        def read(numbers: Rows) -> Vectors:
+            if len(self._read_later) >= MAX_RECIPES:
+                self._read_later.clear()
+            self._read_later.add(recipe)
+            with self._database.reading() as session:
+                found = finish(self._database.find(session, self.address))
+                if (found.number, found.version) != (corpus.number, corpus.version):
+                    raise IndexChangedError
+                vectors = finish(self._database.read_vectors(session, found, numbers))
+            validate_vectors("vectors", vectors, numbers.tolist())
+            return vectors
+
+        return read
 
     async def _read_corpus(self, session: DatabaseSession) -> CorpusFigures:
         return await read_corpus(self._database, session, self.address, self._keywords)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ Result = TypeVar("Result")
 Table = list[tuple[Any, ...]]
 
 TIMEOUT = 10  # seconds that a question waits for a connection
+LOOK_SECONDS = 1.0  # between two looks at a connection that is waited for
 CONNECTIONS = 8  # that wait for the next question
 SETTINGS = (  # HNSW finds no more than ef_search; a statement is planned once for a connection
     "SET hnsw.ef_search = 200",
@@ -81,7 +83,7 @@ class BlockingSession:
     ) -> None:
         self.connection = connection
         self.round_trips = 0
-        self._begin, self._is_begun = begin, False
+        self._begin, self._is_begun, self._is_ending = begin, False, False
         self._sent: ExitStack | None = None  # a pipeline whose answers nobody has waited for
 
     async def run(self, *statements: BoundStatement) -> list[Table]:
@@ -120,14 +122,19 @@ class BlockingSession:
 
     async def end(self) -> None:
         """Send the end of the transaction that the session began; nothing more is asked."""
+        self.settle()
         if self._is_begun:
-            self._is_begun = False
-            self._send(COMMIT)
+            self._is_begun, self._is_ending = False, True
+            # Not in a pipeline, which would wait for it: nothing comes back that is of use.
+            self.connection.pgconn.send_query(COMMIT.sql.encode())
+            self.connection.pgconn.flush()
 
     def close(self) -> None:
         """End the transaction, and wait for what was sent."""
         finish(self.end())
-        self.settle()
+        if self._is_ending:
+            self._is_ending = False
+            _finish_query(self.connection)
 
 
 class AsyncSession:
@@ -189,6 +196,28 @@ class AsyncSession:
         """End the transaction, and wait for what was sent."""
         await self.end()
         await self.settle()
+
+
+def _finish_query(connection: psycopg.Connection[Any]) -> None:
+    """Wait for the end of a query that was sent without a cursor, and returns nothing.
+
+    Raises:
+        psycopg.OperationalError: It failed.
+    """
+    import psycopg
+
+    client = connection.pgconn
+    client.consume_input()  # most often it has ended, and nobody waits
+    while client.is_busy():
+        client.flush()
+        with DefaultSelector() as waiting:
+            waiting.register(client.socket, EVENT_READ)
+            waiting.select(LOOK_SECONDS)
+        client.consume_input()
+    while (result := client.get_result()) is not None:
+        if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
+            reason = result.error_message.decode("utf-8", "replace")
+            raise psycopg.OperationalError(reason)
 
 
 def _rows(cursor: psycopg.Cursor[Any]) -> Table:

@@ -26,6 +26,7 @@ FACTOR = np.uint64(0x9E3779B97F4A7C15)
 POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
 POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
+READ_ON = 3  # texts in a row that were next, after which more are made with one
 MIN_RUN = 8  # texts close together that are made together
 MAX_STEP = 4  # from one of them to the next
 TOGETHER = 256  # texts that are read at once
@@ -53,7 +54,7 @@ class StringTable:
         self.starts = np.asarray(starts, np.int64)
         self._starts = memoryview(self.starts.view(np.ndarray))  # type: ignore[arg-type]
         self._made: dict[int, str] = {}
-        self._next = 0
+        self._next = self._run = 0
         if isinstance(raw, np.ndarray):  # blocks are checked when they are read
             self._check()
 
@@ -63,8 +64,10 @@ class StringTable:
     def __getitem__(self, code: int) -> str:
         text = self._made.get(code)
         if text is None:
-            is_next = 0 <= code - self._next < MAX_STEP  # of a column that is read row by row
-            n = min(AHEAD if is_next else 1, MAX_MADE, len(self) - code)
+            is_next = 0 <= code - self._next < MAX_STEP
+            self._run = self._run + 1 if is_next else 0
+            is_read_on = self._run >= READ_ON  # a column that is read row by row
+            n = min(AHEAD if is_read_on else 1, MAX_MADE, len(self) - code)
             if len(self._made) + n > MAX_MADE:
                 self._made.clear()
             texts = texts_of(self.raw, self.starts[code : code + n + 1]) if n > 1 else ()

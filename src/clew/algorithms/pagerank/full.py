@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.pagerank.together import iterate_together
+from clew.algorithms.pagerank.together import iterate_together, residual_together
 from clew.deadline import current
 from clew.graph import Adjacency, Floats, Graph, Rows, Vectors, seal
 
@@ -321,6 +321,7 @@ def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -
     start, unlinked = every[:linked], every[linked:].sum(axis=0)
     x, residual = np.zeros_like(start), start
     kind: type[np.floating] = np.float32
+    is_large = reset.ndim == 1 and len(walk.out[1]) >= MIN_TOGETHER
     norm, smallest = start.sum(axis=0), SINGLE
     while linked:
         current().check()
@@ -331,12 +332,15 @@ def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -
         scaled = (residual * (columns / norm)).astype(kind)
         own_shares = walk.linked_shares if kind is np.float32 else shares
         step = None
-        if reset.ndim == 1 and kind is np.float32 and len(walk.out[1]) >= MIN_TOGETHER:
+        if is_large and kind is np.float32:
             step = iterate_together(walk.parts, links, own_shares, scaled, damping, products)
         if step is None:
             step = iterate(*links, own_shares, scaled, damping, products)
         x += step * (norm / columns)
-        residual = residual_of(*links, shares, start, x, damping)
+        if is_large:
+            residual = residual_together(walk.parts, links, shares, start, x, damping)
+        else:
+            residual = residual_of(*links, shares, start, x, damping)
         before, norm = norm, np.abs(residual).sum(axis=0)
         if (damping * norm <= max_residual * (x.sum(axis=0) + unlinked)).all():
             x += residual

@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.second_thread import begin
+from clew.second_thread import begin, both
 
 PAUSE = 0.0001  # seconds between two looks at a part that has stopped
 
@@ -55,3 +55,38 @@ def iterate_together(
         done = iterate(0, done, *arguments)
     begun.drop(time.thread_time() - before)  # each has about a half
     return odd if products % 2 else even
+
+
+def residual_together(
+    bounds: NDArray[np.uint64],
+    links: Links,
+    shares: NDArray[np.float64],
+    start: NDArray[np.float64],
+    x: NDArray[np.float64],
+    damping: float,
+) -> NDArray[np.float64]:
+    """Return what the kernel `residual` returns, each half of the rows by a thread.
+
+    Args:
+        bounds: as in `iterate_together`.
+        links: likewise.
+        shares: float64 [n].
+        start: float64 [n].
+        x: float64 [n].
+        damping: as the kernel takes it.
+    """
+    from clew.algorithms.pagerank.kernels.walks import residual_of_rows
+
+    starts, sources, weights = links
+    density, middle = x * shares, int(bounds[len(bounds) // 2])
+
+    def of_rows(first: int, end: int) -> NDArray[np.float64]:
+        some = slice(first, end)
+        own = starts[first : end + 1]
+        found: NDArray[np.float64] = residual_of_rows(
+            own, sources, weights, density, start[some], x[some], damping
+        )
+        return found
+
+    halves = both(lambda: of_rows(0, middle), lambda: of_rows(middle, len(x)))
+    return np.concatenate(halves)

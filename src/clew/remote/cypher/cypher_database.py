@@ -40,6 +40,7 @@ from clew.remote.cypher.version import (
 from clew.remote.cypher.writing import write_generation
 from clew.remote.database import FoundIndex, IndexChangedError, missing_index
 from clew.remote.files import NUMBERING
+from clew.remote.late_vectors import ReadVectors
 from clew.remote.protocol import Wanted
 from clew.remote.session import DatabaseUnavailableError
 
@@ -272,6 +273,7 @@ class CypherDatabase(ABC):
         corpus: CorpusFigures,
         stems: Sequence[str] = (),
         where: Wanted | None = None,
+        read_later: ReadVectors | None = None,
     ) -> CypherStore:
         found = FoundIndex(corpus.number, corpus.version, corpus.nodes, corpus.dimension)
         generation = await self._generation(session, found)

@@ -84,14 +84,18 @@ def _semi_iterate_at_once(starts, targets, weights, shares, start, damping, prod
     return z
 
 
-def _residual_at_once(starts, sources, weights, shares, start, x, damping):
-    density, gathered = x * shares, np.zeros_like(x)
+def _residual_of_rows_at_once(starts, sources, weights, density, start, x, damping):
+    gathered = np.zeros_like(x)
     for first, end in _blocks(starts):
         some = slice(int(starts[first]), int(starts[end]))
         products = weights[some] * density[sources[some]]
         of_rows = _sums_of_slots(starts[first : end + 1])
         gathered[first:end] = _total_at_once(np.bincount(of_rows, products, 4 * (end - first)))
     return start + damping * gathered - x
+
+
+def _residual_at_once(starts, sources, weights, shares, start, x, damping):
+    return _residual_of_rows_at_once(starts, sources, weights, x * shares, start, x, damping)
 
 
 @compiled(at_once=_permute_at_once)
@@ -168,6 +172,28 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
 def residual(starts, sources, weights, shares, start, x, damping):
     """Return start + damping * W^T x - x; the links are those INTO each row."""
     density, rest = x * shares, np.empty_like(x)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    for u in range(len(x)):
+        a = b = c = d = 0.0
+        slot, end = starts[u], starts[u + 1]
+        while slot + four <= end:
+            a += weights[slot] * density[sources[slot]]
+            b += weights[slot + one] * density[sources[slot + one]]
+            c += weights[slot + two] * density[sources[slot + two]]
+            d += weights[slot + three] * density[sources[slot + three]]
+            slot += four
+        while slot < end:
+            a += weights[slot] * density[sources[slot]]
+            slot += one
+        gathered = (a + b) + (c + d)
+        rest[u] = start[u] + damping * gathered - x[u]
+    return rest
+
+
+@compiled(at_once=_residual_of_rows_at_once)
+def residual_of_rows(starts, sources, weights, density, start, x, damping):
+    """Return what `residual` does of a run of rows; `density` is x * shares of all rows."""
+    rest = np.empty_like(x)
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     for u in range(len(x)):
         a = b = c = d = 0.0
