@@ -210,7 +210,8 @@ def test_rows_are_kept_within_their_bytes_and_the_least_used_go_first():
             kept.put(table, numbers_of([number, 7]), block([number, 7]))
             if not is_whole(table, [number, 7]):
                 failures.append(number)
-            if not is_whole(kept.table, kept.table.numbers):
+            newest = kept.table
+            if not is_whole(newest, newest.numbers):
                 failures.append(number)
 
     threads = [threading.Thread(target=use, args=(1000 * n,)) for n in range(1, 5)]

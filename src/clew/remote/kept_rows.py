@@ -183,8 +183,9 @@ class KeptTable:
                 rows = np.flatnonzero(is_new)
                 numbers, block = numbers[rows], block.taken(rows)
             places = self.columns.append(block)
-            self._places.update(zip(numbers.tolist(), places.tolist(), strict=True))
+            # First: what `numbers` has can be looked up, also by another thread.
             self._lookup = self._lookup.with_places(numbers.astype(np.int64), places)
+            self._places.update(zip(numbers.tolist(), places.tolist(), strict=True))
 
     def without(self, numbers: Iterable[int]) -> KeptTable:
         """Return the table without some nodes; what was in their rows may be read no more."""
