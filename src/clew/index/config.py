@@ -212,14 +212,18 @@ class IndexConfig:
             )
         return LoadedAndCut(self._checked(loaded), done)
 
-    def reading(self) -> AbstractContextManager[None]:
+    def reading(
+        self, meanwhile: Callable[[], object] | None = None
+    ) -> AbstractContextManager[None]:
         """Return the block within which files are read, and texts are cut.
+
+        Args:
+            meanwhile: As in `clew.processes.working`.
 
         Example:
             >>> with IndexConfig().reading():
             ...     loaded = IndexConfig().load(["The sea."])
         """
-        meanwhile = self._load_what_follows
         if self.processes is not None:
             return working(self.processes, meanwhile=meanwhile)
         is_own = self.count is estimate_tokens and (
@@ -227,17 +231,6 @@ class IndexConfig:
         )
         number = min(MAX_READING, usable_cores()) if is_own else None
         return working(number, is_asked=False, meanwhile=meanwhile)
-
-    def _load_what_follows(self) -> None:
-        """Load what makes a graph of much that is read, which takes some tenths of a second."""
-        import clew.index.build  # noqa: F401
-
-        if self.embedder is None:
-            import scipy.sparse  # noqa: F401
-
-            from clew.embedding.word_vectors import load
-
-            load()
 
     def _checked(self, loaded: read.LoadedDocuments) -> read.LoadedDocuments:
         from clew.read.limits import enforce_limits  # it loads what reads files

@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Literal, Self, Unpack
 
 from numpy.typing import ArrayLike
@@ -74,7 +75,8 @@ class Index(IndexContents):
                 not finite, all zeros, ragged or of another dimension than the documents' own.
         """
         chosen = IndexConfig.from_keywords(config, **keywords)
-        with chosen.reading():  # one of its processes is of use until the end
+        load = partial(_load_builder, is_default_embedded=chosen.embedder is None)
+        with chosen.reading(meanwhile=load):  # one of its processes is of use until the end
             return cls._of_documents(documents, facts, chosen, progress)
 
     @classmethod
@@ -505,3 +507,19 @@ class Index(IndexContents):
     def of_contents(cls, contents: IndexContents) -> Self:
         """Return the index that holds these contents."""
         return cls(**{field.name: getattr(contents, field.name) for field in fields(contents)})
+
+
+def _load_builder(is_default_embedded: bool) -> None:
+    """Load what makes a graph of much that is read, which takes some tenths of a second.
+
+    Args:
+        is_default_embedded: Whether texts are embedded by the embedded default.
+    """
+    import clew.index.build  # noqa: F401
+
+    if is_default_embedded:
+        import scipy.sparse  # noqa: F401
+
+        from clew.embedding.word_vectors import load
+
+        load()

@@ -143,6 +143,10 @@ class LateTables(Mapping[str, Mapping[str, int]]):
     def __repr__(self) -> str:
         return repr(self._counted)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what is pickled: the tables, counted, which are a dictionary afterwards."""
+        return dict, (dict(self._counted),)
+
 
 class _InOrder(Mapping[str, Mapping[str, int]]):
     """Tables whose texts are sorted when one is first asked for: most are never asked for."""
