@@ -168,28 +168,6 @@ def semi_iterate_many(starts, targets, weights, shares, start, damping, products
     return z
 
 
-@compiled(at_once=_residual_at_once)
-def residual(starts, sources, weights, shares, start, x, damping):
-    """Return start + damping * W^T x - x; the links are those INTO each row."""
-    density, rest = x * shares, np.empty_like(x)
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    for u in range(len(x)):
-        a = b = c = d = 0.0
-        slot, end = starts[u], starts[u + 1]
-        while slot + four <= end:
-            a += weights[slot] * density[sources[slot]]
-            b += weights[slot + one] * density[sources[slot + one]]
-            c += weights[slot + two] * density[sources[slot + two]]
-            d += weights[slot + three] * density[sources[slot + three]]
-            slot += four
-        while slot < end:
-            a += weights[slot] * density[sources[slot]]
-            slot += one
-        gathered = (a + b) + (c + d)
-        rest[u] = start[u] + damping * gathered - x[u]
-    return rest
-
-
 @compiled(at_once=_residual_of_rows_at_once)
 def residual_of_rows(starts, sources, weights, density, start, x, damping):
     """Return what `residual` does of a run of rows; `density` is x * shares of all rows."""
@@ -210,6 +188,12 @@ def residual_of_rows(starts, sources, weights, density, start, x, damping):
         gathered = (a + b) + (c + d)
         rest[u] = start[u] + damping * gathered - x[u]
     return rest
+
+
+@compiled(at_once=_residual_at_once)
+def residual(starts, sources, weights, shares, start, x, damping):
+    """Return start + damping * W^T x - x; the links are those INTO each row."""
+    return residual_of_rows(starts, sources, weights, x * shares, start, x, damping)
 
 
 @compiled
