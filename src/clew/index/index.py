@@ -515,10 +515,10 @@ def _load_builder(is_default_embedded: bool) -> None:
     Args:
         is_default_embedded: Whether texts are embedded by the embedded default.
     """
-    import clew.index.build  # noqa: F401
+    import clew.index.build  # noqa: F401  # loaded, and used by who builds
 
     if is_default_embedded:
-        import scipy.sparse  # noqa: F401
+        import scipy.sparse  # noqa: F401  # likewise
 
         from clew.embedding.word_vectors import load
 

@@ -230,7 +230,7 @@ def _products_by_strips(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
     strips = list[tuple[int, int, bool]]()
     for start in range(0, n, height):
         end, in_tiles = min(start + height, n), n - start <= MAX_IN_TILES
-        # All of about one height: the product of a single row is rounded in another way.
+        # All of about one height: the product of a single row is rounded otherwise.
         parts = 1 if in_tiles else math.ceil((end - start) / strip)
         bounds = [start + (end - start) * i // parts for i in range(parts + 1)]
         strips += [(first, last, in_tiles) for first, last in pairwise(bounds)]
