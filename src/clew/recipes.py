@@ -127,9 +127,9 @@ VECTOR_LINKS = ("similar",)
 # What a descent compares with a question: passages and reports, and in a passage its sentences.
 READ_WHOLE = ("passage", "report")
 
-# Passages by words, vectors, the words of the document around them and its summary, how long their
-# section is, and whether they say something or only link; where a question asks what something is,
-# what defines it.
+# Passages by words, vectors, the words of the document around them, of their neighbours and of the
+# document's summary, how long their section is, and whether they say something or only link; where
+# a question asks what something is, what defines it.
 PASSAGES = seed.InDefinitions()
 
 # On ordinary documents no passage that answers had a smaller share of the highest score.

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.mixing import above_noise, added_of_owners, blended, raised_by_others
+from clew.algorithms.kernels.mixing import (
+    above_noise,
+    added_of_owners,
+    blended,
+    keep_far,
+    raised_by_others,
+)
 from clew.algorithms.kernels.postings import add_constant
 
 SCORES = st.lists(st.one_of(st.just(0.0), st.floats(0, 9)), min_size=1, max_size=9)
@@ -54,6 +60,19 @@ def test_some_scores_are_raised_by_others_as_they_were_before(form, scores, seed
     found = getattr(raised_by_others, form)(before, rows, others, weights, 1.4)
     assert found.tobytes() == np.array(expected, np.float64).tobytes()
     assert before.tolist() == scores
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 9)), min_size=1), st.floats(0, 1))
+def test_what_is_far_below_the_best_alone_has_no_larger_share_mixed(form, pairs, far):
+    mixed, alone = (np.array(column) for column in zip(*pairs, strict=True))
+    best = max(*alone, 0.1)
+    expected = [
+        min(one, own / best * max(mixed)) if own / best < far else one
+        for one, own in zip(mixed.tolist(), alone.tolist(), strict=True)
+    ]
+    getattr(keep_far, form)(mixed, alone, best, far)
+    assert mixed.tobytes() == np.array(expected).tobytes()
 
 
 @pytest.mark.parametrize("form", ["plain", "function"])

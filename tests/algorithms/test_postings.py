@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.postings import add_term
+from clew.algorithms.kernels.postings import add_term, add_term_around
 from clew.algorithms.postings import Postings
 
 TEXT = st.lists(st.integers(0, 6), max_size=6)
@@ -80,3 +80,35 @@ def test_a_term_is_added_alike_by_the_loop_and_by_numpy(found, seed):
     for text, count in found[1:]:
         wanted[text] += float(idf) * count / (count + norms[text])
     np.testing.assert_allclose(one, wanted, rtol=1e-6)
+
+
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=4),
+    st.dictionaries(st.integers(0, 60), st.integers(1, 4), max_size=9),
+    st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=3),
+)
+def test_a_term_counts_for_the_texts_around_it_in_every_form_of_the_loop(sizes, found, shares):
+    documents = [number for number, size in enumerate(sizes) for _ in range(size)]
+    places = [place for size in sizes for place in range(size)]
+    n, reach = len(documents), len(shares)
+    found = {text: times for text, times in sorted(found.items()) if text < n}
+    texts, counts = np.array([*found], np.int32), np.array([*found.values()], np.float64)
+    before = np.minimum(places, reach).astype(np.int32)
+    behind = np.minimum([sizes[of] - 1 for of in documents] - np.array(places), reach)
+    norms, idf = np.linspace(0.5, 1.5, n), 0.7
+    given_ = before, behind.astype(np.int32), np.array(shares, np.float64), norms, idf
+    results = []
+    for loop in (add_term_around.plain, add_term_around.function):
+        scores, sums = np.linspace(0, 1, n), np.zeros(n)
+        loop(scores, sums, texts, counts, *given_)
+        assert not sums.any()
+        results.append(scores)
+    assert results[0].tobytes() == results[1].tobytes()
+    for text in range(n):
+        total = sum(
+            times * [1, *shares, *[0] * n][abs(other - text)]
+            for other, times in found.items()
+            if documents[other] == documents[text]
+        )
+        added = idf * total / (total + norms[text])
+        assert results[0][text] == pytest.approx(np.linspace(0, 1, n)[text] + added)

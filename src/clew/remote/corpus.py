@@ -39,6 +39,7 @@ from clew.seed._likely_languages import likely_language
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
+from clew.seed.in_neighbours import PassageNeighbours, PassageSequence, PassageSequencePart
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
@@ -129,6 +130,10 @@ class CorpusFigures:
         return PassageVectors(self.sampled, self.sample)
 
     @cached_property
+    def _neighbours(self) -> PassageNeighbours:
+        return PassageNeighbours(self.documents, self.lengths)
+
+    @cached_property
     def _sample_column(self) -> VectorColumn:
         known = self.passage_vectors
         return VectorColumn([RememberedProducts(self.sample)]) if known is None else known.column
@@ -197,12 +202,16 @@ class CorpusFigures:
         graph.set_part(WholeSamplePart(), self._sample_column)
         graph.set_part(MentionCountsPart(), pulled.mentions)
         graph.set_part(SectionSizesPart(), pulled.contents)
-        around = None
+        around, sequence = None, None
         if self.n_documents:
             of_nodes = np.full(len(graph), -1, np.int64)
             of_nodes[rows] = self.documents[places]
             around = DocumentWords(of_nodes, whole.in_documents(self.documents, self.n_documents))
+            of_passages = np.full(len(graph), -1, np.int64)
+            of_passages[rows] = places
+            sequence = PassageSequence(of_passages, self._neighbours, whole)
         graph.set_part(DocumentWordsPart(), around)
+        graph.set_part(PassageSequencePart(), sequence)
         if pulled.linked_words is not None:
             graph.set_part(LinkedWordsPart(), pulled.linked_words)
         if pulled.strengths is not None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from clew.seed.dense import Dense
     from clew.seed.in_definitions import InDefinitions
     from clew.seed.in_documents import InDocuments
+    from clew.seed.in_neighbours import InNeighbours
     from clew.seed.in_own_words import InOwnWords
     from clew.seed.in_passages import InPassages
     from clew.seed.in_sections import InSections
@@ -28,6 +29,7 @@ else:
             "dense": "Dense",
             "in_definitions": "InDefinitions",
             "in_documents": "InDocuments",
+            "in_neighbours": "InNeighbours",
             "in_own_words": "InOwnWords",
             "in_passages": "InPassages",
             "in_sections": "InSections",
@@ -46,6 +48,7 @@ __all__ = [
     "Dense",
     "InDefinitions",
     "InDocuments",
+    "InNeighbours",
     "InOwnWords",
     "InPassages",
     "InSections",

@@ -15,7 +15,8 @@ import numpy as np
 
 from clew.algorithms.kernels.mixing import raised_by_others
 from clew.graph import Graph
-from clew.seed.in_documents import DocumentWordsPart, InDocuments
+from clew.seed.in_documents import DocumentWordsPart
+from clew.seed.in_neighbours import InNeighbours
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
 from clew.types import Query, Seed, Seeds
 
@@ -46,7 +47,7 @@ class InSummaries:
         [0.0, 0.0, 0.32, 0.28, 0.29]
     """
 
-    seed: Seed = InDocuments()
+    seed: Seed = InNeighbours()
     weight: float = 0.4
     own: float = 0.5
 

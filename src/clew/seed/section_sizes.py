@@ -24,6 +24,7 @@ ENTRY = 3  # passages that an entry of a reference counts as
 LEAD_IN = 8  # passages that the section of a lead-in counts as, for it
 MAX_LEAD_IN = 24  # words of a lead-in
 SUMMARY = -1  # in place of a number of passages, for the summary of a document
+OF_ENTRY = -2  # in place of a number of passages, for one that is directly in an entry
 SUMMARY_WITHIN = 3  # passages at the begin of a document
 SUMMARY_HEADINGS = frozenset({"abstract", "name", "summary"})
 # A heading in a passage of several short sections: "NAME" in capitals, as manual pages write it.
@@ -38,19 +39,20 @@ class SectionSizesPart:
     """The part that counts the passages that are directly in each node, int64 [n].
 
     An entry of a reference has at least `ENTRY`. A passage has `LEAD_IN` where it leads in the
-    sections below its own, `SUMMARY` where it is the summary of its document, else 0. A graph that
-    is a part of a corpus is given the counts of the whole.
+    sections below its own, `SUMMARY` where it is the summary of its document, `OF_ENTRY` where it
+    is directly in an entry, else 0. A graph that is a part of a corpus is given the counts of the
+    whole.
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
         rows = graph.rows("passage")
         parents = graph.parents[rows]
         counts = np.bincount(parents[parents >= 0], minlength=len(graph))
+        is_entry = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
         for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
-            if counts[section] < ENTRY and _is_entry(
-                graph.texts[section], graph.texts[section + 1]
-            ):
-                counts[section] = ENTRY
+            is_entry[section] = _is_entry(graph.texts[section], graph.texts[section + 1])
+        counts[is_entry[:-1] & (counts < ENTRY)] = ENTRY
+        counts[rows[is_entry[parents]]] = OF_ENTRY
         has_sections = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
         has_sections[graph.parents[graph.rows("section")]] = True
         has_sections[-1] = False

@@ -102,6 +102,31 @@ def raised_by_others(scores, rows, others, weights, whole):
     return raised
 
 
+def _keep_far_at_once(mixed, alone, best, far):
+    shares = alone / best
+    rows = np.flatnonzero(shares < far)
+    mixed[rows] = np.minimum(mixed[rows], shares[rows] * mixed.max(initial=0.0))
+
+
+@compiled(at_once=_keep_far_at_once)
+def keep_far(mixed, alone, best, far):
+    """Take from mixed scores, in place, the share of the best that some did not have alone.
+
+    Args:
+        mixed: float64 [n], >= 0.
+        alone: float64 [n].
+        best: the highest of these, above 0.
+        far: what has a smaller share of the best alone has no larger one mixed.
+    """
+    highest = 0.0
+    for row in range(len(mixed)):
+        highest = max(highest, mixed[row])
+    for row in range(len(mixed)):
+        share = alone[row] / best
+        kept = min(mixed[row], share * highest)
+        mixed[row] = kept if share < far else mixed[row]
+
+
 def _above_noise_at_once(products, noise):
     scores = products.astype(np.float64)
     scores[np.flatnonzero(~(np.abs(scores) > noise))] = 0.0  # few: by rows it is faster
