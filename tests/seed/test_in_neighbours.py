@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clew import Index
+from clew import Document, Index, Splitter
 from clew.graph import Graph
+from clew.remote.corpus import key_of_stem
 from clew.seed import BM25, InNeighbours
+from clew.seed.in_neighbours import runs_of
+from clew.sharded.index_store import IndexStore, figures_of
 from clew.types import Query
+from tests.conftest import hashed_words
 
 WORD = st.sampled_from(["red", "blue", "fox", "sky", "ferry"])
 DOCUMENTS = st.lists(
@@ -88,6 +95,41 @@ def test_a_passage_has_its_own_score_and_a_share_of_that_with_its_neighbours(
     assert found[rows] == pytest.approx(expected, rel=1e-5)
 
 
+@given(st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.integers(1, 3)), max_size=9))
+def test_a_run_goes_on_within_a_section_and_from_one_that_has_a_single_passage(places):
+    """Sections are told apart by their document, as in a graph, and stand in any order."""
+    sections = [10 * document + section for document, section in places]
+    runs = runs_of(np.array([d for d, _ in places], np.int64), np.array(sections, np.int32))
+    assert len(runs) == len(places)
+    for i, (before, behind) in enumerate(pairwise(places)):
+        is_alone = 1 in (sections.count(sections[i]), sections.count(sections[i + 1]))
+        goes_on = before[0] == behind[0] >= 0 and (before == behind or is_alone)
+        assert runs[i + 1] - runs[i] == (not goes_on)
+
+
+def test_an_index_that_was_written_before_runs_were_known_is_asked_without_them():
+    texts = ["They sail at ten.", "To Corfu.", "They run to Corfu."]
+    documents = [Document("ferries", " ".join(texts[:2])), Document("trains", texts[2])]
+    index = Index.from_documents(documents, splitter=Splitter(6), embedder=hashed_words)
+    figures, rows = figures_of(index, 0), index.graph.rows("passage")
+    assert figures.runs.tolist() == [0, 0, 1]
+    everything = np.arange(len(index.graph), dtype=np.int32)
+    found = {}
+    for name, known in (("now", figures), ("before", replace(figures, runs=None))):
+        pulled = asyncio.run(IndexStore(index).nodes(everything))
+        stems = known.stems_of("Corfu, ten")
+        seeds = asyncio.run(IndexStore(index).seeds(None, [key_of_stem(s) for s in stems], 0, 0))
+        known.put_on(pulled, known.words(stems, seeds.postings))
+        find = InNeighbours(BM25(), far=0).on(pulled.graph)
+        found[name] = find(Query("Corfu, ten")).scores[rows]
+    whole = InNeighbours(BM25(), far=0).on(index.graph)(Query("Corfu, ten")).scores[rows]
+    assert found["now"] == pytest.approx(whole)
+    assert found["before"] == pytest.approx(
+        BM25().on(index.graph)(Query("Corfu, ten")).scores[rows]
+    )
+    assert found["before"] != pytest.approx(whole)
+
+
 def test_passages_without_documents_and_candidates_of_another_retriever_keep_their_scores():
     flat = Graph.of(["red fox", "blue sky", "fox"])
     query = Query("fox")
@@ -129,9 +171,9 @@ def test_of_two_passages_alike_the_one_whose_neighbour_says_the_rest_comes_first
 def test_weights_and_shares_that_are_none_are_refused():
     with pytest.raises(ValueError, match=r"at least 0, shares .* got -1, \(1.0, 0.5\) and 0.4"):
         InNeighbours(weight=-1)
-    with pytest.raises(ValueError, match=r"from 0 to 1; got 0.5, \(2,\) and 0.4"):
+    with pytest.raises(ValueError, match=r"from 0 to 1; got 0.3, \(2,\) and 0.4"):
         InNeighbours(shares=(2,))
-    with pytest.raises(ValueError, match=r"below which .* from 0 to 1; got 0.5, .* and 40"):
+    with pytest.raises(ValueError, match=r"below which .* from 0 to 1; got 0.3, .* and 40"):
         InNeighbours(far=40)
 
 

@@ -39,7 +39,12 @@ from clew.seed._likely_languages import likely_language
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
-from clew.seed.in_neighbours import PassageNeighbours, PassageSequence, PassageSequencePart
+from clew.seed.in_neighbours import (
+    PassageNeighbours,
+    PassageSequence,
+    PassageSequencePart,
+    runs_of,
+)
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
@@ -94,6 +99,8 @@ class CorpusFigures:
         entity_keys: int64 [e], the digests of their ids, by which other indexes know them.
         summaries: int32 [s], the numbers of the passages that are the summary of their document,
             ascending; none in an index that was written before they were known.
+        runs: int64 [p], the run of neighbours of each passage; None in an index that was written
+            before they were known.
     """
 
     number: int
@@ -116,6 +123,7 @@ class CorpusFigures:
     entities: Rows = field(default_factory=lambda: freeze([], np.int32))
     entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     summaries: Rows = field(default_factory=lambda: freeze([], np.int32))
+    runs: NDArray[np.int64] | None = None
 
     @cached_property
     def no_nodes(self) -> Graph:
@@ -130,8 +138,8 @@ class CorpusFigures:
         return PassageVectors(self.sampled, self.sample)
 
     @cached_property
-    def _neighbours(self) -> PassageNeighbours:
-        return PassageNeighbours(self.documents, self.lengths)
+    def _neighbours(self) -> PassageNeighbours | None:
+        return None if self.runs is None else PassageNeighbours(self.runs, self.lengths)
 
     @cached_property
     def _sample_column(self) -> VectorColumn:
@@ -207,6 +215,7 @@ class CorpusFigures:
             of_nodes = np.full(len(graph), -1, np.int64)
             of_nodes[rows] = self.documents[places]
             around = DocumentWords(of_nodes, whole.in_documents(self.documents, self.n_documents))
+        if self.n_documents and self._neighbours is not None:
             of_passages = np.full(len(graph), -1, np.int64)
             of_passages[rows] = places
             sequence = PassageSequence(of_passages, self._neighbours, whole)
@@ -331,15 +340,17 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
     """
     words = graph.part(InvertedIndexPart())
     around = graph.part(DocumentWordsPart())
-    places = np.zeros(len(words.rows), np.int64)
+    places, runs = np.zeros(len(words.rows), np.int64), np.arange(len(words.rows), dtype=np.int64)
     if around is not None:
         places = around.of_nodes[words.rows]
+        runs = runs_of(places, graph.parents[words.rows])
     entities, sizes = graph.rows("entity"), graph.part(SectionSizesPart())
     return {
         "passages": numbers[words.rows],
         "lengths": words.postings.lengths.astype(np.float64),
         "documents": places,
         "n_documents": np.array([0 if around is None else len(around.postings)], np.int64),
+        "runs": runs,
         "entities": numbers[entities],
         "entity_keys": np.array([key_of_id(graph.ids[row]) for row in entities], np.int64),
         "summaries": numbers[words.rows[sizes[words.rows] == SUMMARY]],

@@ -102,6 +102,7 @@ async def _corpus_of(
         entities=freeze(reader.numbers("entities"), np.int32),
         entity_keys=reader.numbers("entity_keys").astype(np.int64),
         summaries=freeze(reader.numbers("summaries") if reader.has("summaries") else [], np.int32),
+        runs=reader.numbers("runs").astype(np.int64) if reader.has("runs") else None,
     )
 
 

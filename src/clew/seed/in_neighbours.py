@@ -1,11 +1,14 @@
 """Passages that count the words of the passages before and behind them.
 
 A text is cut where a passage is full, and what is asked about may stand on both sides of the cut: a
-function and what it calls, a remark and its reply. So a passage and its neighbours in the document
-are scored as one text, too, in which the neighbours' words count for less the farther they are
-(Carmel, Shtok and Kurland, "Position-based contextualization for passage retrieval", CIKM 2013).
+function and what it calls, a remark and its reply. So a passage and its neighbours are scored as
+one text, too, in which the neighbours' words count for less the farther they are (Carmel, Shtok and
+Kurland, "Position-based contextualization for passage retrieval", CIKM 2013). Neighbours follow
+each other in one section, or in one document where one of them fills its section alone, as a
+function of source code does.
+
 An entry of a reference is a subject of its own, and what stands beside it is another: it keeps its
-score. PassageNeighbours say where an answer is likelier to stand, and not that there is one: what is far
+score. Neighbours say where an answer is likelier to stand, and not that there is one: what is far
 below the best without them stays so.
 """
 
@@ -62,11 +65,11 @@ class InNeighbours:
         >>> BM25(b=0).on(graph)(query).scores.round(2).tolist()
         [0.0, 0.48, 0.28, 0.0, 0.28, 0.0, 0.0]
         >>> InNeighbours(BM25(b=0)).on(graph)(query).scores.round(2).tolist()
-        [0.0, 1.0, 0.72, 0.0, 0.55, 0.0, 0.0]
+        [0.0, 1.0, 0.67, 0.0, 0.56, 0.0, 0.0]
     """
 
     seed: Seed = InDocuments()
-    weight: float = 0.5
+    weight: float = 0.3
     shares: tuple[float, ...] = (1.0, 0.5)
     far: float = 0.4
     k1: float = 1.5
@@ -111,8 +114,8 @@ class PassageNeighbours:
     """Which of all passages of a corpus, in their order, are neighbours.
 
     Attributes:
-        documents: int64 [n], the number of each one's document, or -1. PassageNeighbours are passages of
-            one document, one behind the other.
+        runs: int64 [n], the number of the run that each is in (`runs_of`). Neighbours are passages
+            of one run.
         lengths: float64 [n], how many words each has.
 
     Example:
@@ -124,7 +127,7 @@ class PassageNeighbours:
         [1.5, 1.5, 1.5]
     """
 
-    documents: NDArray[np.int64]
+    runs: NDArray[np.int64]
     lengths: Floats
 
     @cached_property
@@ -155,9 +158,9 @@ class PassageNeighbours:
         return {}
 
     def near(self, reach: int) -> tuple[Rows, Rows]:
-        """Return how many neighbours are before and behind each, up to `reach`: int32 [n], twice."""
+        """Return how many neighbours are before and behind each, up to `reach`: int32 [n] each."""
         if reach not in self._near:
-            before, behind = (np.zeros(len(self.documents), np.int32) for _ in range(2))
+            before, behind = (np.zeros(len(self.runs), np.int32) for _ in range(2))
             for distance in range(1, reach + 1):
                 for counts, step in ((before, -distance), (behind, distance)):
                     rows = self._beside(step)[0]
@@ -167,11 +170,34 @@ class PassageNeighbours:
 
     def _beside(self, step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the passages that have one so many places behind, and these."""
-        every = np.arange(len(self.documents))
+        every = np.arange(len(self.runs))
         rows = every[(every + step >= 0) & (every + step < len(every))]
-        of_rows, of_beside = self.documents[rows], self.documents[rows + step]
-        rows = rows[(of_rows >= 0) & (of_rows == of_beside)]
+        rows = rows[self.runs[rows] == self.runs[rows + step]]
         return rows, rows + step
+
+
+def runs_of(documents: NDArray[np.int64], sections: Rows) -> NDArray[np.int64]:
+    """Return the number of the run of neighbours that each passage is in: int64 [n], ascending.
+
+    A passage is in the run of the one before it where both stand in one section, or in one document
+    and one of the two fills its section alone.
+
+    Args:
+        documents: int64 [n], that of each passage; -1 for none.
+        sections: int32 [n], what each one stands in directly.
+
+    Example:
+        >>> sections = np.array([1, 1, 2, 2, 3, 4, 4], np.int32)
+        >>> runs_of(np.array([0, 0, 0, 0, 0, 1, 1]), sections).tolist()
+        [0, 0, 1, 1, 1, 2, 2]
+    """
+    _, places, counts = np.unique(sections, return_inverse=True, return_counts=True)
+    is_alone = counts[places] == 1
+    together = (sections[1:] == sections[:-1]) | is_alone[1:] | is_alone[:-1]
+    together &= (documents[1:] == documents[:-1]) & (documents[1:] >= 0)
+    runs = np.zeros(len(documents), np.int64)
+    np.cumsum(~together, out=runs[1:])
+    return runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,5 +249,6 @@ class PassageSequencePart:
             return None
         places = np.full(len(graph), -1, np.int64)
         places[index.rows] = np.arange(len(index.rows))
-        neighbours = PassageNeighbours(documents.of_nodes[index.rows], index.postings.lengths)
+        runs = runs_of(documents.of_nodes[index.rows], graph.parents[index.rows])
+        neighbours = PassageNeighbours(runs, index.postings.lengths)
         return PassageSequence(places, neighbours, index.postings)

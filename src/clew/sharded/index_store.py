@@ -168,6 +168,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         entities=arrays["entities"],
         entity_keys=arrays["entity_keys"],
         summaries=freeze(arrays["summaries"], np.int32),
+        runs=arrays["runs"],
     )
 
 

@@ -52,6 +52,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         entities=freeze([], np.int32),
         entity_keys=np.zeros(0, np.int64),
         summaries=freeze(np.concatenate(summaries), np.int32),
+        runs=_runs_of(corpora),
     )
 
 
@@ -82,6 +83,17 @@ def _documents_of(corpora: Sequence[CorpusFigures]) -> tuple[NDArray[np.int64], 
         parts.append(own + n)
         n += len(own) if alone else one.n_documents
     return np.concatenate(parts), n
+
+
+def _runs_of(corpora: Sequence[CorpusFigures]) -> NDArray[np.int64] | None:
+    """Return the run of neighbours of every passage; None where a shard does not know them."""
+    parts, n = [], 0
+    for one in corpora:
+        if one.runs is None:
+            return None
+        parts.append(one.runs + n)
+        n += int(one.runs[-1]) + 1 if len(one.runs) else 0
+    return np.concatenate(parts)
 
 
 def _sample_of(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> dict[str, Any]:
