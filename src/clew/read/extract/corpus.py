@@ -24,8 +24,8 @@ from clew.read.extract.mentions import (
 from clew.read.extract.passage_names import (
     CountedWords,
     Evidence,
+    KeptShortWords,
     NormalizedPassage,
-    ShortCounts,
     Written,
 )
 from clew.read.extract.word_columns import Word, find_columns, first_key
@@ -54,20 +54,22 @@ class CorpusCounts:
         self._tables: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
 
     def add_passages(
-        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]
+        self,
+        passages: Sequence[NormalizedPassage],
+        short: Iterable[tuple[Iterable[str], Iterable[str]]],
     ) -> None:
         """Count passages, their titles, and their short words.
 
         Args:
             passages: The passages.
-            short: The short words of each, or of all together, counted.
+            short: The short words of each, or of all together, and those before a full stop.
         """
         if passages:
             self._tables[PASSAGES][""] += len(passages)
         self._tables[TITLES].update(passage.title for passage in passages if passage.title)
-        for of_one in short:
-            self._tables[SHORT].update(of_one.every)
-        self._tables[STOPPED].update(chain.from_iterable(of_one.stopped for of_one in short))
+        for every, stopped in short:
+            self._tables[SHORT].update(every)
+            self._tables[STOPPED].update(stopped)
 
     def add_words(self, counted: Sequence[CountedWords]) -> None:
         """Count the words of passages."""
@@ -109,25 +111,26 @@ class CorpusCounts:
 class FewCounts:
     """Counts what a few passages teach, which read each other and no others.
 
-    Each is read again and again, as the candidates of questions are, and its words are counted once
-    for itself. Of all together, only those are added up that something is decided by: a word that
-    is nowhere before a full stop is no abbreviation however often it comes, and a small word that
-    never has a capital is no name.
+    Of all their words, only those are counted that something is decided by: a word that is nowhere
+    before a full stop is no abbreviation however often it comes, and a small word that never has a
+    capital is no name.
 
     Args:
         passages: The passages.
         short: What `KeptWords.short_of` returns of each.
     """
 
-    def __init__(self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]) -> None:
+    def __init__(
+        self, passages: Sequence[NormalizedPassage], short: Sequence[KeptShortWords]
+    ) -> None:
         self._passages, self._short = passages, short
 
     def abbreviations(self) -> frozenset[str]:
         """Return the short words whose full stop ends no sentence."""
         stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
-        often = frozenset([word for word, n in stopped.items() if n >= MIN_ABBREVIATED])
-        total = _added_up([one.every for one in self._short], often)
-        return choose_abbreviations(total, {word: stopped[word] for word in often})
+        often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
+        total = {word: sum([one.times(word) for one in self._short]) for word in often}
+        return choose_abbreviations(total, often)
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
@@ -137,7 +140,9 @@ class FewCounts:
         """
         decided = frozenset[str]().union(*(one.decided for one in written))
         counted = [one.counted for one in written]
-        small = _added_up([one.small_counts for one in written], decided)
+        small = Counter(
+            filter(decided.__contains__, chain.from_iterable(one.small for one in counted))
+        )
         capital = dict.fromkeys(chain.from_iterable(one.capital for one in counted), 1)
         both = filter(small.__contains__, chain.from_iterable(one.capital for one in counted))
         capital.update(Counter(both))  # the others are only asked whether they are there
@@ -160,22 +165,14 @@ class FewCounts:
 
         def tables() -> Mapping[str, Mapping[str, int]]:
             counts = CorpusCounts(None)
-            counts.add_passages(self._passages, self._short)
+            counts.add_passages(self._passages, [one.words() for one in self._short])
             counts.add_words([one.counted for one in written])
             return counts.known().tables
 
         return Knowledge(NAMES_FORM, LateTables(TABLES, tables))
 
 
-def _added_up(counts: Sequence[Mapping[str, int]], words: frozenset[str]) -> dict[str, int]:
-    """Return how often some words come in all of some counts, for those that come."""
-    total = dict[str, int]()
-    for of_one in counts:
-        # What is gone through is the operand of the one, and the argument of the other.
-        few = len(words) < len(of_one)
-        for word in of_one.keys() & words if few else words.intersection(of_one):
-            total[word] = total.get(word, 0) + of_one[word]
-    return total
+_Titles = tuple[tuple[str, ...], list[tuple[tuple[str, ...], str]]]
 
 
 @dataclass(frozen=True)
@@ -195,11 +192,11 @@ class Corpus:
     def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
         """Return what the corpus says of the words of a passage."""
         title_words = self.title_words
-        starts = sorted(written.starts & self._title_starts) if title_words else []
-        titles = [
-            (start, tuple([t for t in title_words[start] if f" {' '.join(t)}" in written.in_order]))
-            for start in starts
-        ]
+        titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
+        if title_words:
+            for start in sorted(written.starts & self._title_starts.keys()):
+                key, group = self._title_starts[start]
+                titles.append((key, tuple([t for t, text in group if text in written.in_order])))
         return Evidence(
             written.abbreviations,
             written.decided & self._mostly_small,
@@ -249,8 +246,12 @@ class Corpus:
         )
 
     @cached_property
-    def _title_starts(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(self.title_words)
+    def _title_starts(self) -> Mapping[str, _Titles]:
+        """The first two words of titles and these titles, each with its words behind spaces."""
+        return {
+            " ".join(start): (start, [(title, f" {' '.join(title)}") for title in group])
+            for start, group in self.title_words.items()
+        }
 
     @cached_property
     def _unspaced_titles(self) -> Mapping[str, list[str]]:

@@ -8,6 +8,7 @@ for each word is little, as the words come out of one call that splits all of th
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -118,14 +119,14 @@ class JoinedTexts:
         caseless = no_case & is_shown & (self.signs[starts] > _LAST_ASCII)
         within = is_shown & ~(begins | behind_stop)
         columns = WordColumns(
-            starts.tolist(),
-            ends.tolist(),
+            array("q", starts.tobytes()),
+            array("q", ends.tobytes()),
             keys,
-            begins.tolist(),
-            capitals.tolist(),
-            sentences.tolist(),
-            behind_stop.tolist(),
-            [],
+            begins.tobytes(),
+            capitals.tobytes(),
+            array("q", sentences.tobytes()),
+            behind_stop.tobytes(),
+            (),
         )
         parts = zip(
             self.starts.tolist(),

@@ -7,12 +7,11 @@ are kept with what was asked, and are read anew only where the corpus says somet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any, NamedTuple
 
 from clew.read.extract.extractor import Triple
-from clew.read.extract.mentions import Run
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     WORDS,
@@ -23,7 +22,6 @@ from clew.read.extract.passage_names import (
     find_mentions,
     without_overlaps,
 )
-from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
@@ -32,11 +30,11 @@ class _Asked(frozenset[str]):
     """Words, and those that somebody asked whether they are among them."""
 
     def __init__(self, _words: AbstractSet[str]) -> None:
-        self.asked = set[str]()
+        self.asked = list[Any]()
 
     def __contains__(self, word: object) -> bool:
-        self.asked.add(str(word))
-        return super().__contains__(word)
+        self.asked.append(word)
+        return frozenset.__contains__(self, word)
 
 
 class KnownFacts(NamedTuple):
@@ -45,13 +43,14 @@ class KnownFacts(NamedTuple):
     Attributes:
         asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
         found: Those of them that were there.
-        mentions: The names.
+        mentions: The names, as the parts of each, one behind the other: the garbage collector looks
+            at every object again and again, but not at a tuple of texts and numbers.
         facts: The facts.
     """
 
     asked: tuple[frozenset[str], ...]
     found: tuple[AbstractSet[str], ...]
-    mentions: list[Mention]
+    mentions: tuple[object, ...]
     facts: tuple[Triple, ...]
 
     def hold(self, evidence: Evidence) -> bool:
@@ -68,15 +67,16 @@ class KnownPassage(NamedTuple):
     """What is known of a passage, whatever the corpus says of its words, and what by that.
 
     Attributes:
-        runs: What may be a name, by the numbers of the words, of which the first behind the title
-            is 0.
+        runs: What may be a name, as the parts of each run, one behind the other, by the numbers of
+            the words, of which the first behind the title is 0.
         known: Its facts, the newest first.
     """
 
-    runs: Sequence[Run]
+    runs: tuple[int, ...]
     known: tuple[KnownFacts, ...]
 
 
+NOTHING = frozenset[str]()
 FACTS = Kept[Any, KnownPassage](4_096)  # by the passage and what else they depend on
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
@@ -111,20 +111,26 @@ def read_facts(
     traceable = evidence._replace(mostly_small=traced[0], capital=traced[1], titles=traced[2])
     begin = words.first  # the words of texts that are read together are numbered on
     if before is not None:
-        runs = [(first + begin, end + begin, is_title) for first, end, is_title in before.runs]
+        parts = before.runs
+        runs = [
+            (first + begin, end + begin, bool(is_title))
+            for first, end, is_title in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        ]
+        kept_runs = before.runs
     else:
         runs = find_evident_runs(words, evidence, rules)
+        kept_runs = tuple([n for a, b, title in runs for n in (a - begin, b - begin, title)])
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
-    facts = next((one.facts for one in known if one.mentions == mentions), None)
+    flat = tuple(chain.from_iterable(mentions))
+    facts = next((one.facts for one in known if one.mentions == flat), None)
     if facts is None:
         facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
         found = KnownFacts(
-            tuple([frozenset(some.asked) for some in traced]),
-            tuple([some & some.asked for some in traced]),
-            mentions,
+            tuple([frozenset(some.asked) if some.asked else NOTHING for some in traced]),
+            tuple([some.intersection(some.asked) if some.asked else NOTHING for some in traced]),
+            flat,
             facts,
         )
-        kept = tuple([(first - begin, end - begin, is_title) for first, end, is_title in runs])
-        FACTS.put(key, KnownPassage(kept, (found, *known[: MAX_KNOWN - 1])))
+        FACTS.put(key, KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1])))
     return facts

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, pairwise
 from operator import not_
@@ -74,16 +73,29 @@ class CountedWords(NamedTuple):
     pairs: frozenset[str]
 
 
-class ShortCounts(NamedTuple):
-    """The short words of texts; see `find_short_words`.
+class KeptShortWords(NamedTuple):
+    """The short words of a text; see `find_short_words`.
 
     Attributes:
-        every: How often each comes.
+        every: All of them, each between two spaces of its own: few are ever counted.
         stopped: Those before a full stop, as often as they come there.
     """
 
-    every: Mapping[str, int]
+    every: str
     stopped: tuple[str, ...]
+
+    def times(self, word: str) -> int:
+        """Return how often a word comes.
+
+        Example:
+            >>> KeptShortWords(" st  st  stay ", ()).times("st")
+            2
+        """
+        return self.every.count(f" {word} ")
+
+    def words(self) -> ShortWords:
+        """Return what `find_short_words` returns."""
+        return tuple(self.every.split()), self.stopped
 
 
 class Written(NamedTuple):
@@ -92,20 +104,18 @@ class Written(NamedTuple):
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
         counted: Those that are counted.
-        small_counts: How often each comes among `counted.small`.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
         singles: Those with a capital, without the ending of a possessive.
-        starts: The first two words of what may be the title of another passage.
+        starts: The first two words of what may be the title of another passage, a space between.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
     abbreviations: frozenset[str]
     counted: CountedWords
-    small_counts: Mapping[str, int]
     decided: frozenset[str]
     singles: frozenset[str]
-    starts: frozenset[tuple[str, str]]
+    starts: frozenset[str]
     in_order: str
 
 
@@ -142,7 +152,7 @@ class KeptWords:
     def __init__(self, most_words: int, most_written: int) -> None:
         self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
-        self._short = Kept[str, ShortCounts](most_written)
+        self._short = Kept[str, KeptShortWords](most_written)
 
     def written(
         self, passages: Sequence[NormalizedPassage], abbreviations: frozenset[str]
@@ -184,7 +194,7 @@ class KeptWords:
         words = find_passage_words(passage, abbreviations)
         return self._words.put(key, words) if _is_kept(passage) else words
 
-    def short_of(self, texts: Sequence[str]) -> list[ShortCounts]:
+    def short_of(self, texts: Sequence[str]) -> list[KeptShortWords]:
         """Return the short words of each text.
 
         Others than those before a full stop are no abbreviations of its own, whatever other texts
@@ -194,10 +204,10 @@ class KeptWords:
         missing = [i for i, known in enumerate(short) if known is None]
         found = find_all_short([texts[i] for i in missing])
         for i, (every, stopped) in zip(missing, found, strict=True):
-            short[i] = counted = ShortCounts(Counter(every), stopped)
+            short[i] = words = KeptShortWords(f" {'  '.join(every)} ", stopped)
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                self._short.put(texts[i], counted)
-        return cast("list[ShortCounts]", short)
+                self._short.put(texts[i], words)
+        return cast("list[KeptShortWords]", short)
 
 
 MOST_WRITTEN = 4_096
@@ -464,10 +474,13 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
         i for i in compress(range(first, end), columns.behind_stop[first:end]) if not begins[i]
     ]
     own, last = keys[first:end], end - 1
+    in_order = f" {' '.join(own)}" if own else ""
+    seconds = own  # without the ending of a possessive, of which most texts have none
+    if "'" in in_order or "’" in in_order:
+        seconds = list(map(without_possessive, own))
     return Written(
         abbreviations,
         counted,
-        Counter(counted.small),
         frozenset([keys[i] for i in (*cased, *doubtful)]),
         frozenset(
             [
@@ -477,8 +490,8 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
                 for i in cased
             ]
         ),
-        frozenset([(keys[i], without_possessive(keys[i + 1])) for i in openings if i < last]),
-        f" {' '.join(own)}" if own else "",
+        frozenset([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last]),
+        in_order,
     )
 
 

@@ -52,7 +52,10 @@ class Word(NamedTuple):
 
 
 class WordColumns(NamedTuple):
-    """The words of a text: entry `i` of every list is of word `i`; see `Word`.
+    """The words of a text: entry `i` of every column is of word `i`; see `Word`.
+
+    What is no text is in arrays or bytes where it comes out of such: a list of it would take longer
+    to make, and the garbage collector would look at each entry.
 
     Attributes:
         starts: Where each starts.
@@ -66,14 +69,14 @@ class WordColumns(NamedTuple):
             or whose first letter has no case.
     """
 
-    starts: list[int]
-    ends: list[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
     keys: list[str]
-    begins: list[bool]
-    capitals: list[bool]
-    sentences: list[int]
-    behind_stop: list[bool]
-    openings: list[int]
+    begins: Sequence[int]
+    capitals: Sequence[int]
+    sentences: Sequence[int]
+    behind_stop: Sequence[int]
+    openings: Sequence[int]
 
     def word(self, i: int) -> Word:
         """Return the object for a word.
@@ -86,8 +89,8 @@ class WordColumns(NamedTuple):
             self.starts[i],
             self.ends[i],
             self.keys[i],
-            self.begins[i],
-            self.capitals[i],
+            bool(self.begins[i]),
+            bool(self.capitals[i]),
             self.sentences[i],
         )
 
