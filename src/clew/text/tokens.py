@@ -157,8 +157,11 @@ def count_listed(texts: Sequence[str], count: Callable[[str], int]) -> list[int]
 
 def _kept_estimates(texts: Sequence[str]) -> list[int]:
     """Return what `estimate_each` returns, of few texts, which soon come again."""
-    found = [(NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).get(text) for text in texts]
-    missing = [i for i, known in enumerate(found) if known is None]
+    found = list(map(NAME_ESTIMATES.get, texts))  # most are names
+    unnamed = [i for i, known in enumerate(found) if known is None]
+    for i in unnamed:
+        found[i] = ESTIMATES.get(texts[i])
+    missing = [i for i in unnamed if found[i] is None]
     if missing:
         new = [texts[i] for i in missing]
         for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
