@@ -277,6 +277,7 @@ class TestPivots:
         vectors = np.float32(vectors)
         expected = nearest_pairs(vectors, 3, 0.5)
         monkeypatch.setattr(nearest, "MAX_EXACT", 10)
+        monkeypatch.setattr(nearest, "MAX_FEW", 0)
         for one, other in zip(nearest_pairs(vectors, 3, 0.5), expected, strict=True):
             np.testing.assert_array_equal(one, other)
 

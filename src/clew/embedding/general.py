@@ -71,8 +71,11 @@ class KeptVectors:
             self._keep(new, halves)
         if not len(kept):
             return made
-        vectors = np.empty((len(texts), self._vectors.shape[1]), np.float32)
-        vectors[is_missing], vectors[is_known] = made, _from_bfloat16(kept)
+        vectors = np.empty((len(texts), made.shape[1]), np.float32)
+        bits = vectors.view(np.uint32)
+        bits[is_known] = kept
+        np.left_shift(bits, np.uint32(16), out=bits)
+        vectors[is_missing] = made
         return vectors
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:

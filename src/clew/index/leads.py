@@ -113,7 +113,7 @@ def names_to_follow(
     asked, known = _beginnings(question), {fold_case(name) for name in followed}
     names_of: list[dict[str, _Name]] = []
     for document, triples in zip(best, read, strict=True):
-        known |= {fold_case(subject) for subject, _, _ in triples}
+        known |= {fold_case(subject) for subject in {subject for subject, _, _ in triples}}
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
         for relation, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):

@@ -69,9 +69,13 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     if not len(found):
         return choice.codes[0]
     found.sort()
-    is_first = np.append(True, found[1:] != found[:-1])
-    counts = np.diff(np.append(np.flatnonzero(is_first), len(found))).astype(np.float32)
-    of_features = model.weights.take(found[is_first], axis=0)
+    is_last = np.ones(len(found), np.bool_)
+    np.not_equal(found[1:], found[:-1], out=is_last[:-1])
+    ends = np.flatnonzero(is_last)
+    counts = ends.astype(np.float32)
+    counts[0] += 1
+    counts[1:] -= ends[:-1]
+    of_features = model.weights.take(found[ends], axis=0)
     weights = of_features.take(choice.classes, axis=1).astype(np.float32)
     return choice.codes[int((np.log1p(counts) @ weights + choice.priors).argmax())]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
@@ -164,10 +165,16 @@ def _kept_estimates(texts: Sequence[str]) -> list[int]:
     missing = [i for i in unnamed if found[i] is None]
     if missing:
         new = [texts[i] for i in missing]
-        for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
+        estimates = estimate_each(new)
+        for i, estimate in zip(missing, estimates, strict=True):
             found[i] = estimate
-            if len(text) <= MAX_KEPT_TEXT:
-                (NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).put(text, estimate)
+        sizes = list(map(len, new))
+        for kept, least, most in (
+            (NAME_ESTIMATES, 0, MAX_NAME),
+            (ESTIMATES, MAX_NAME + 1, MAX_KEPT_TEXT),
+        ):
+            chosen = [least <= size <= most for size in sizes]
+            kept.put_all(compress(new, chosen), compress(estimates, chosen))
     return cast("list[int]", found)
 
 
