@@ -129,8 +129,8 @@ class FewCounts:
         """Return the short words whose full stop ends no sentence."""
         stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
         often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
-        total = {word: sum([one.times(word) for one in self._short]) for word in often}
-        return choose_abbreviations(total, often)
+        every = KeptShortWords("".join([one.every for one in self._short]), ())
+        return choose_abbreviations({word: every.times(word) for word in often}, often)
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
