@@ -57,7 +57,7 @@ MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when 
 APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
 ALPHABET = 26  # letters
 # The language of a text is identified by its words, and then its terms are counted.
-PLAIN_WORDS = Kept[str, Sequence[str]](256)
+PLAIN_WORDS = Kept[str, tuple[str, ...]](256)
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -221,7 +221,9 @@ def terms_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
 
 def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
     """Return what `words` returns of each text that `cased_words_of_all` reads; else None."""
-    found = list(map(PLAIN_WORDS.get, texts))
+    found: list[Sequence[str] | None] = [
+        None if known is None else list(known) for known in map(PLAIN_WORDS.get, texts)
+    ]
     missing = [i for i, known in enumerate(found) if known is None]
     if not missing:
         return found
@@ -233,7 +235,7 @@ def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
         if place not in others:
             own = found[i] = folded[bounds[place] : bounds[place + 1]] if cased else []
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                PLAIN_WORDS.put(texts[i], own)
+                PLAIN_WORDS.put(texts[i], tuple(own))
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -22,6 +21,7 @@ from clew.read.extract.mentions import (
     without_possessive,
 )
 from clew.read.extract.passage_names import (
+    NOTHING,
     CountedWords,
     Evidence,
     KeptShortWords,
@@ -38,7 +38,6 @@ SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
-_NOTHING = frozenset[str]()
 TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
 
 
@@ -194,14 +193,15 @@ class Corpus:
         title_words = self.title_words
         titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
         if title_words:
-            for start in sorted(written.starts & self._title_starts.keys()):
-                key, group = self._title_starts[start]
+            known = self._title_starts
+            for start in sorted({start for start in written.starts if start in known}):
+                key, group = known[start]
                 titles.append((key, tuple([t for t, text in group if text in written.in_order])))
         return Evidence(
             written.abbreviations,
-            written.decided & self._mostly_small,
-            written.decided & self._capital,
-            written.singles & self.titles,
+            self._mostly_small.intersection(written.decided),
+            self._capital.intersection(written.decided),
+            self.titles.intersection(written.singles),
             tuple([(start, group) for start, group in titles if group]),
             self._unspaced_titles_in(passage.text),
             *self._of_caseless(written.counted.caseless, written.counted.pairs),
@@ -214,7 +214,7 @@ class Corpus:
         joined = (pair for pair, together in tables[PAIRS].items() if together >= MIN_JOINED)
         return Decisions(
             self._mostly_small,
-            frozenset(self._capital),
+            self._capital,
             self.titles,
             self._unspaced_titles,
             frozenset(caseless),
@@ -228,9 +228,9 @@ class Corpus:
         return frozenset(word for word in words if small[word] > capital.get(word, 0))
 
     @cached_property
-    def _capital(self) -> AbstractSet[str]:
+    def _capital(self) -> frozenset[str]:
         words = self.known.tables[CAPITAL].keys()
-        return words if self.decided is None else frozenset(words & self.decided)
+        return frozenset(words if self.decided is None else words & self.decided)
 
     @cached_property
     def titles(self) -> frozenset[str]:
@@ -265,7 +265,7 @@ class Corpus:
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return which caseless words are names, and which pairs of these come together again."""
         if not words:  # and so no pairs
-            return _NOTHING, _NOTHING
+            return NOTHING, NOTHING
         together = self.known.tables[PAIRS]
         return (
             frozenset([word for word in words if self._is_spaced_name(word)]),

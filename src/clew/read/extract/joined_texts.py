@@ -121,7 +121,7 @@ class JoinedTexts:
         columns = WordColumns(
             array("q", starts.tobytes()),
             array("q", ends.tobytes()),
-            keys,
+            tuple(keys),
             begins.tobytes(),
             capitals.tobytes(),
             array("q", sentences.tobytes()),
@@ -140,7 +140,7 @@ class JoinedTexts:
         )
         return [
             CountedTextWords(
-                TextWords(self.text, start, columns, begin, behind, opening),
+                TextWords(self.text, start, columns, begin, behind, tuple(opening)),
                 tuple(capital),
                 tuple(small),
                 bool(without_case),

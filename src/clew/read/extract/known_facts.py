@@ -41,25 +41,32 @@ class KnownFacts(NamedTuple):
     """The facts of a passage, and what they depend on.
 
     Attributes:
-        asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
-        found: Those of them that were there.
+        asked_small: The words that were asked for, whether they are `mostly_small`.
+        asked_capital: The same of `capital`.
+        asked_titles: The same of `titles`.
+        small: Whether each of `asked_small` was.
+        capital: Whether each of `asked_capital` was.
+        titles: Whether each of `asked_titles` was.
         mentions: The names, as the parts of each, one behind the other: the garbage collector looks
             at every object again and again, but not at a tuple of texts and numbers.
         facts: The facts.
     """
 
-    asked: tuple[frozenset[str], ...]
-    found: tuple[AbstractSet[str], ...]
+    asked_small: tuple[str, ...]
+    asked_capital: tuple[str, ...]
+    asked_titles: tuple[str, ...]
+    small: tuple[bool, ...]
+    capital: tuple[bool, ...]
+    titles: tuple[bool, ...]
     mentions: tuple[object, ...]
     facts: tuple[Triple, ...]
 
     def hold(self, evidence: Evidence) -> bool:
         """Return whether the corpus says the same of the words that were asked for."""
-        small, capital, titles = self.asked
-        return self.found == (
-            evidence.mostly_small & small,
-            evidence.capital & capital,
-            evidence.titles & titles,
+        return (
+            self.small == tuple(map(evidence.mostly_small.__contains__, self.asked_small))
+            and self.capital == tuple(map(evidence.capital.__contains__, self.asked_capital))
+            and self.titles == tuple(map(evidence.titles.__contains__, self.asked_titles))
         )
 
 
@@ -76,7 +83,6 @@ class KnownPassage(NamedTuple):
     known: tuple[KnownFacts, ...]
 
 
-NOTHING = frozenset[str]()
 FACTS = Kept[Any, KnownPassage](4_096)  # by the passage and what else they depend on
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
@@ -99,7 +105,7 @@ def read_facts(
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
     small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
-    key = passage, rules, evidence[:1], evidence[4:]
+    key = *passage, rules, evidence.abbreviations, *evidence[4:]
     before = FACTS.get(key)
     known = () if before is None else before.known
     for one in known:
@@ -126,11 +132,11 @@ def read_facts(
     if facts is None:
         facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
-        found = KnownFacts(
-            tuple([frozenset(some.asked) if some.asked else NOTHING for some in traced]),
-            tuple([some.intersection(some.asked) if some.asked else NOTHING for some in traced]),
-            flat,
-            facts,
-        )
+        asked = [tuple(dict.fromkeys(some.asked)) for some in traced]
+        there = [
+            tuple(map(words.__contains__, of_one))
+            for words, of_one in zip((small, capital, titles), asked, strict=True)
+        ]
+        found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], flat, facts)
         FACTS.put(key, KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1])))
     return facts

@@ -41,6 +41,7 @@ from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
+NOTHING = frozenset[str]()  # one for all: the garbage collector looks at each that is kept
 MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
 YEAR_DIGITS = 4
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
@@ -101,6 +102,8 @@ class KeptShortWords(NamedTuple):
 class Written(NamedTuple):
     """How the words of a passage are written.
 
+    Tuples of texts are no sets, as the garbage collector looks at these again and again.
+
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
         counted: Those that are counted.
@@ -113,9 +116,9 @@ class Written(NamedTuple):
 
     abbreviations: frozenset[str]
     counted: CountedWords
-    decided: frozenset[str]
-    singles: frozenset[str]
-    starts: frozenset[str]
+    decided: tuple[str, ...]
+    singles: tuple[str, ...]
+    starts: tuple[str, ...]
     in_order: str
 
 
@@ -167,7 +170,7 @@ class KeptWords:
             That, and the words of those of the passages of which it was not known.
         """
         short = self.short_of([passage.text for passage in passages])
-        own = [abbreviations.intersection(one.stopped) for one in short]
+        own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
         missing = [i for i, known in enumerate(written) if known is None]
@@ -271,7 +274,7 @@ def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str
         >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
         ['it', 'is', 'far']
     """
-    columns = find_columns(blank_unspaced(passage.text), abbreviations)
+    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_tuples()
     return TextWords.from_place(passage.text, columns, passage.start)
 
 
@@ -453,6 +456,8 @@ def count_caseless(
     capital: tuple[str, ...], small: tuple[str, ...], caseless: Sequence[Word]
 ) -> CountedWords:
     """Return words that are counted, and with them those in scripts without capitals."""
+    if not caseless:
+        return CountedWords(capital, small, NOTHING, NOTHING)
     return CountedWords(
         capital,
         small,
@@ -481,16 +486,18 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     return Written(
         abbreviations,
         counted,
-        frozenset([keys[i] for i in (*cased, *doubtful)]),
-        frozenset(
-            [
-                keys[i]
-                if (key := keys[i]).isascii() and "'" not in key
-                else _single(text[columns.starts[i] : columns.ends[i]], key)
-                for i in cased
-            ]
+        tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
+        tuple(
+            dict.fromkeys(
+                [
+                    keys[i]
+                    if (key := keys[i]).isascii() and "'" not in key
+                    else _single(text[columns.starts[i] : columns.ends[i]], key)
+                    for i in cased
+                ]
+            )
         ),
-        frozenset([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last]),
+        tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last]),
         in_order,
     )
 

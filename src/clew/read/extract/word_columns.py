@@ -54,8 +54,8 @@ class Word(NamedTuple):
 class WordColumns(NamedTuple):
     """The words of a text: entry `i` of every column is of word `i`; see `Word`.
 
-    What is no text is in arrays or bytes where it comes out of such: a list of it would take longer
-    to make, and the garbage collector would look at each entry.
+    They are arrays, bytes and tuples where they are kept: at every entry of a list the garbage
+    collector looks again and again.
 
     Attributes:
         starts: Where each starts.
@@ -71,12 +71,25 @@ class WordColumns(NamedTuple):
 
     starts: Sequence[int]
     ends: Sequence[int]
-    keys: list[str]
+    keys: Sequence[str]
     begins: Sequence[int]
     capitals: Sequence[int]
     sentences: Sequence[int]
     behind_stop: Sequence[int]
     openings: Sequence[int]
+
+    def as_tuples(self) -> WordColumns:
+        """Return these columns as tuples."""
+        return WordColumns(
+            tuple(self.starts),
+            tuple(self.ends),
+            tuple(self.keys),
+            tuple(self.begins),
+            tuple(self.capitals),
+            tuple(self.sentences),
+            tuple(self.behind_stop),
+            tuple(self.openings),
+        )
 
     def word(self, i: int) -> Word:
         """Return the object for a word.
@@ -132,7 +145,7 @@ class TextWords(NamedTuple):
     @property
     def keys(self) -> list[str]:
         """The words with their case folded."""
-        return self.columns.keys[self.first : self.end]
+        return list(self.columns.keys[self.first : self.end])
 
 
 def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:
