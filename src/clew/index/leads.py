@@ -24,7 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.formats.code_languages import CODE_FORMATS
 from clew.read.formats.markdown import find_links
-from clew.text.words import contains_phrase, fold_case, words
+from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
@@ -131,10 +131,11 @@ def names_to_follow(
         for key, (text, hits) in names.items():
             scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
             written.setdefault(key, text)
+    present = words(question)
     new = (
         key
         for key in sorted(scores, key=lambda key: -scores[key])
-        if key not in known and not contains_phrase(written[key], question)
+        if key not in known and not stand_side_by_side(words(written[key]), present)
     )
     return tuple(written[key] for key in islice(new, count))
 
