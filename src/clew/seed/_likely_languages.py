@@ -75,8 +75,7 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     counts = ends.astype(np.float32)
     counts[0] += 1
     counts[1:] -= ends[:-1]
-    of_features = model.weights.take(found[ends], axis=0)
-    weights = of_features.take(choice.classes, axis=1).astype(np.float32)
+    weights = choice.weights.take(found[ends], axis=0).astype(np.float32)
     return choice.codes[int((np.log1p(counts) @ weights + choice.priors).argmax())]
 
 
@@ -85,12 +84,12 @@ class _Choice(NamedTuple):
 
     Attributes:
         codes: The language of each class; one that is written in two scripts has two.
-        classes: The places of the classes among those of the model.
+        weights: float16 [features, classes].
         priors: float32 [classes].
     """
 
     codes: tuple[str, ...]
-    classes: list[int]
+    weights: NDArray[np.float16]
     priors: NDArray[np.float32]
 
 
@@ -99,4 +98,5 @@ def _choice_among(among: tuple[str, ...]) -> _Choice:
     model = identifier_model()
     every = model.codes.tolist()
     chosen = [i for i, code in enumerate(every) if code in among]
-    return _Choice(tuple(every[i] for i in chosen), chosen, model.priors[chosen])
+    weights = np.ascontiguousarray(model.weights[:, chosen])
+    return _Choice(tuple(every[i] for i in chosen), weights, model.priors[chosen])

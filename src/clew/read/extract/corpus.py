@@ -190,21 +190,28 @@ class Corpus:
 
     def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
         """Return what the corpus says of the words of a passage."""
-        title_words = self.title_words
-        titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
-        if title_words:
-            known = self._title_starts
-            for start in sorted({start for start in written.starts if start in known}):
-                key, group = known[start]
-                titles.append((key, tuple([t for t, text in group if text in written.in_order])))
+        counted, titles = (
+            written.counted,
+            list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]](),
+        )
+        known = self._title_starts
+        for start in sorted(set(filter(known.__contains__, written.starts))):
+            key, group = known[start]
+            if of_start := tuple([title for title, text in group if text in written.in_order]):
+                titles.append((key, of_start))
+        unspaced = _unspaced_titles_in(self._unspaced_titles, passage.text)
+        caseless = NOTHING, NOTHING
+        if counted.caseless:  # else there are no pairs
+            caseless = self._of_caseless(counted.caseless, counted.pairs)
         return Evidence(
             written.abbreviations,
             self._mostly_small.intersection(written.decided),
             self._capital.intersection(written.decided),
             self.titles.intersection(written.singles),
-            tuple([(start, group) for start, group in titles if group]),
-            self._unspaced_titles_in(passage.text),
-            *self._of_caseless(written.counted.caseless, written.counted.pairs),
+            tuple(titles),
+            unspaced,
+            caseless[0],
+            caseless[1],
         )
 
     def decisions(self) -> Decisions:
@@ -257,15 +264,10 @@ class Corpus:
     def _unspaced_titles(self) -> Mapping[str, list[str]]:
         return group_unspaced_titles(list(self.known.tables[TITLES]))
 
-    def _unspaced_titles_in(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return _unspaced_titles_in(self._unspaced_titles, text)
-
     def _of_caseless(
         self, words: frozenset[str], pairs: frozenset[str]
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return which caseless words are names, and which pairs of these come together again."""
-        if not words:  # and so no pairs
-            return NOTHING, NOTHING
         together = self.known.tables[PAIRS]
         return (
             frozenset([word for word in words if self._is_spaced_name(word)]),

@@ -7,6 +7,7 @@ are kept with what was asked, and are read anew only where the corpus says somet
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import Any, NamedTuple
@@ -26,15 +27,21 @@ from clew.read.extract.word_columns import TextWords
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 
-class _Asked(frozenset[str]):
+class _Asked(AbstractSet[str]):
     """Words, and those that somebody asked whether they are among them."""
 
-    def __init__(self, _words: AbstractSet[str]) -> None:
-        self.asked = list[Any]()
+    def __init__(self, words: AbstractSet[str]) -> None:
+        self.words, self.asked = words, list[Any]()
 
     def __contains__(self, word: object) -> bool:
         self.asked.append(word)
-        return frozenset.__contains__(self, word)
+        return word in self.words
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
 
 
 class KnownFacts(NamedTuple):
@@ -114,7 +121,7 @@ def read_facts(
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
     traced = _Asked(small), _Asked(capital), _Asked(titles)
-    traceable = evidence._replace(mostly_small=traced[0], capital=traced[1], titles=traced[2])
+    traceable = Evidence(evidence.abbreviations, *traced, *evidence[4:])
     begin = words.first  # the words of texts that are read together are numbered on
     if before is not None:
         parts = before.runs
