@@ -190,11 +190,8 @@ class Corpus:
 
     def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
         """Return what the corpus says of the words of a passage."""
-        counted, titles = (
-            written.counted,
-            list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]](),
-        )
-        known = self._title_starts
+        counted, known = written.counted, self._title_starts
+        titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
         for start in sorted(set(filter(known.__contains__, written.starts))):
             key, group = known[start]
             if of_start := tuple([title for title, text in group if text in written.in_order]):

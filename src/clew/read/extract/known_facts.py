@@ -121,7 +121,16 @@ def read_facts(
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
     traced = _Asked(small), _Asked(capital), _Asked(titles)
-    traceable = Evidence(evidence.abbreviations, *traced, *evidence[4:])
+    traceable = Evidence(
+        evidence.abbreviations,
+        traced[0],
+        traced[1],
+        traced[2],
+        evidence.title_words,
+        evidence.unspaced_titles,
+        evidence.spaced_names,
+        evidence.joined,
+    )
     begin = words.first  # the words of texts that are read together are numbered on
     if before is not None:
         parts = before.runs
