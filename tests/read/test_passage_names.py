@@ -48,7 +48,7 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 def forget():
     kept_words = vars(passage_names.WORDS).values()
-    for kept in (known_facts.FACTS, corpus.TITLE_KEYS, *kept_words):
+    for kept in (known_facts.FACTS, corpus.TITLE_WORDS, *kept_words):
         kept.clear()
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,29 +55,34 @@ class Postings:
         return cls((_counted(texts),))
 
     @classmethod
-    def of_counts(cls, texts: Sequence[CountedTerms], number_of: Mapping[str, int]) -> Postings:
+    def of_counts(cls, texts: Sequence[CountedTerms]) -> tuple[dict[str, int], Postings]:
         """Return the postings of texts that say how often each term comes.
 
         Args:
             texts: the terms that each has, each once, and how often it has each.
-            number_of: the number of each term, from 0, without a gap.
+
+        Returns:
+            The number of each term, in the order in which they come first; and the postings.
 
         Example:
-            >>> postings = Postings.of_counts([(("sea",), (2,)), (("isle", "sea"), (1, 1))],
-            ...                               {"sea": 0, "isle": 1})
-            >>> [part.tolist() for part in postings.of_term(0)]
-            [[0, 1], [2.0, 1.0]]
+            >>> texts = [(("sea",), (2,)), (("isle", "sea"), (1, 1))]
+            >>> numbers, postings = Postings.of_counts(texts)
+            >>> numbers, [part.tolist() for part in postings.of_term(0)]
+            ({'sea': 0, 'isle': 1}, [[0, 1], [2.0, 1.0]])
         """
         lengths = np.fromiter([len(own) for own, _ in texts], np.int64, len(texts))
-        n, total = len(number_of), int(lengths.sum())
-        few = np.uint16 if n <= MAX_SHORT else np.int64  # short numbers are sorted by their digits
-        every = chain.from_iterable(own for own, _ in texts)
-        terms = np.fromiter(map(number_of.__getitem__, every), few, total)
+        number_of = defaultdict[str, int](count().__next__)  # a new one gets the next number
+        total, every = int(lengths.sum()), chain.from_iterable(own for own, _ in texts)
+        terms = np.fromiter(map(number_of.__getitem__, every), np.int64, total)
+        n = len(number_of)
+        if n <= MAX_SHORT:
+            terms = terms.astype(np.uint16)  # short numbers are sorted by their digits
         counts = np.fromiter(chain.from_iterable(times for _, times in texts), np.float32, total)
         order = np.argsort(terms, kind="stable")  # the texts of a term ascend already
         owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
         starts = offsets_of(np.bincount(terms, minlength=n))
-        return cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
+        postings = cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
+        return dict(number_of), postings
 
     @classmethod
     def of_pairs(cls, terms: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) -> Postings:

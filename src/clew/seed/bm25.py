@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import groupby
 from typing import cast
 
 import numpy as np
@@ -225,8 +225,7 @@ class InvertedIndexPart:
                 times = Counter(dict(zip(*found[i], strict=True)))
                 times += Counter(stem_words(of_heading, keys[i][1]))
                 found[i] = tuple(times), tuple(times.values())
-        every = dict.fromkeys(chain.from_iterable(own for own, _ in found))
-        stems = dict(zip(every, range(len(every)), strict=True))
+        stems, postings = Postings.of_counts(found)
 
         def forms_of(place: int) -> dict[str, int]:
             forms = dict[str, int]()
@@ -239,7 +238,7 @@ class InvertedIndexPart:
             return forms
 
         late = tuple(_LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
-        return InvertedIndex(rows, stems, late, languages.names, Postings.of_counts(found, stems))
+        return InvertedIndex(rows, stems, late, languages.names, postings)
 
     def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
         """Return the terms that the titles above a node add to its own."""

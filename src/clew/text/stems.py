@@ -156,8 +156,8 @@ def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
         return listed
     kept = _kept_stems(language)
     stems = list(map(kept.get, listed))
-    missing = [i for i, known in enumerate(stems) if known is None]
-    if missing:
+    if None in stems:
+        missing = [i for i, known in enumerate(stems) if known is None]
         import Stemmer
 
         # An object of the library is for one thread; a new one takes microseconds.

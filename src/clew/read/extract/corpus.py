@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,7 +38,7 @@ SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
-TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
+TITLE_WORDS = Kept[str, tuple[tuple[str, ...], str, str]](4_096)
 
 
 class CorpusCounts:
@@ -171,9 +171,6 @@ class FewCounts:
         return Knowledge(NAMES_FORM, LateTables(TABLES, tables))
 
 
-_Titles = tuple[tuple[str, ...], list[tuple[tuple[str, ...], str]]]
-
-
 @dataclass(frozen=True)
 class Corpus:
     """What all passages teach of each.
@@ -193,18 +190,18 @@ class Corpus:
         counted, known = written.counted, self._title_starts
         titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
         for start in sorted(set(filter(known.__contains__, written.starts))):
-            key, group = known[start]
-            if of_start := tuple([title for title, text in group if text in written.in_order]):
-                titles.append((key, of_start))
+            group = [keys for keys, text in known[start] if text in written.in_order]
+            if group:
+                titles.append((_start_of(group[0]), tuple(group)))
         unspaced = _unspaced_titles_in(self._unspaced_titles, passage.text)
         caseless = NOTHING, NOTHING
         if counted.caseless:  # else there are no pairs
             caseless = self._of_caseless(counted.caseless, counted.pairs)
         return Evidence(
             written.abbreviations,
-            self._mostly_small.intersection(written.decided),
-            self._capital.intersection(written.decided),
-            self.titles.intersection(written.singles),
+            self._mostly_small,
+            self._capital,
+            self.titles,
             tuple(titles),
             unspaced,
             caseless[0],
@@ -244,17 +241,26 @@ class Corpus:
     @cached_property
     def title_words(self) -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """The words of titles that have several, by the first two; the longest first."""
-        titles, starts = self.known.tables[TITLES], self.starts
-        return _group_titles(
-            [title for title in titles if starts is None or first_key(title) in starts]
-        )
+        return {
+            _start_of(group[0][0]): tuple([keys for keys, _ in group])
+            for group in self._title_starts.values()
+        }
 
     @cached_property
-    def _title_starts(self) -> Mapping[str, _Titles]:
-        """The first two words of titles and these titles, each with its words behind spaces."""
+    def _title_starts(self) -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
+        """The titles of several words, by the first two; each with its words behind spaces."""
+        titles, starts = self.known.tables[TITLES], self.starts
+        by_start: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for title in titles:
+            if starts is None or first_key(title) in starts:
+                keys, start, text = _words_of_title(title)
+                if len(keys) > 1:
+                    by_start.setdefault(start, []).append((keys, text))
         return {
-            " ".join(start): (start, [(title, f" {' '.join(title)}") for title in group])
-            for start, group in self.title_words.items()
+            start: group
+            if len(group) == 1
+            else sorted(set(group), key=lambda title: (-len(title[0]), title[0]))
+            for start, group in by_start.items()
         }
 
     @cached_property
@@ -329,25 +335,22 @@ def _unspaced_titles_in(
     return tuple((start, tuple(groups[start])) for start in sorted(starts))
 
 
-def _group_titles(titles: Sequence[str]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the words of titles that have several, by the first two; the longest first."""
-    by_start: defaultdict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
-    for title in titles:
-        keys = _keys_of(title)
-        if len(keys) > 1:
-            by_start[keys[0], without_possessive(keys[1])].add(keys)
-    return {
-        start: tuple(sorted(group, key=lambda keys: (-len(keys), keys)))
-        for start, group in by_start.items()
-    }
+def _start_of(keys: tuple[str, ...]) -> tuple[str, str]:
+    """Return the first two words of a title, by which it is found."""
+    return keys[0], without_possessive(keys[1])
 
 
-def _keys_of(title: str) -> tuple[str, ...]:
-    """Return the words of a title, with their case folded."""
-    if (known := TITLE_KEYS.get(title)) is not None:
+def _words_of_title(title: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the words of a title, with their case folded.
+
+    Returns:
+        The words; the first two with a space between, "" where there is one; and all behind spaces.
+    """
+    if (known := TITLE_WORDS.get(title)) is not None:
         return known
     if title.replace(" ", "").isalnum():  # as most are: words between spaces
         keys = tuple(title.casefold().split())
     else:
         keys = tuple(find_columns(title).keys)
-    return TITLE_KEYS.put(title, keys) if len(title) <= MAX_KEPT_TEXT else keys
+    made = keys, " ".join(_start_of(keys)) if len(keys) > 1 else "", f" {' '.join(keys)}"
+    return TITLE_WORDS.put(title, made) if len(title) <= MAX_KEPT_TEXT else made

@@ -109,7 +109,6 @@ class Written(NamedTuple):
         counted: Those that are counted.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
-        singles: Those with a capital, without the ending of a possessive.
         starts: The first two words of what may be the title of another passage, a space between.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
@@ -117,13 +116,12 @@ class Written(NamedTuple):
     abbreviations: frozenset[str]
     counted: CountedWords
     decided: tuple[str, ...]
-    singles: tuple[str, ...]
     starts: tuple[str, ...]
     in_order: str
 
 
 class Evidence(NamedTuple):
-    """What the corpus says of the words of one passage.
+    """What the corpus says of the words of one passage, of which others may be there, too.
 
     Attributes:
         abbreviations: Those whose full stop ends no sentence.
@@ -467,7 +465,7 @@ def count_caseless(
 
 
 def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[str]) -> Written:
-    text, columns, first, end = words.text, words.columns, words.first, words.end
+    columns, first, end = words.columns, words.first, words.end
     keys, begins, capitals, openings = (
         columns.keys,
         columns.begins,
@@ -487,16 +485,6 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
         abbreviations,
         counted,
         tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
-        tuple(
-            dict.fromkeys(
-                [
-                    keys[i]
-                    if (key := keys[i]).isascii() and "'" not in key
-                    else _single(text[columns.starts[i] : columns.ends[i]], key)
-                    for i in cased
-                ]
-            )
-        ),
         tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last]),
         in_order,
     )
