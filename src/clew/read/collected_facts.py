@@ -136,7 +136,8 @@ def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> R
     """
     order = np.lexsort((passages, things))  # stable: of equal pairs, the first comes first
     again = np.zeros(len(order), np.bool_)
-    again[1:] = (np.diff(things[order]) == 0) & (np.diff(passages[order]) == 0)
+    ordered, their_passages = things[order], passages[order]
+    again[1:] = (ordered[1:] == ordered[:-1]) & (their_passages[1:] == their_passages[:-1])
     first = np.sort(order[~again])
     by_thing = first[np.argsort(things[first], kind="stable")]
     lengths = np.bincount(things[first], minlength=n)

@@ -151,7 +151,8 @@ class JoinedTexts:
     def short_words(self) -> list[ShortWords]:
         """Return what `find_short_words` returns of each text."""
         starts, ends = _runs((self.looks & _LETTER) != 0)
-        signs, looks = np.append(self.signs, [0, 0]), np.append(self.looks, 0)
+        signs, looks = np.zeros(len(self.signs) + 2, self.signs.dtype), np.append(self.looks, 0)
+        signs[:-2] = self.signs
         is_whole = ((looks[ends] & _IN_WORD) == 0) & (signs[ends] != _UNDERSCORE)
         is_short = (ends - starts > 1) & is_whole
         starts, ends = starts[is_short], ends[is_short]
@@ -255,7 +256,9 @@ def is_plain(text: str) -> bool:
 
 def _runs(mask: Mask) -> tuple[Numbers, Numbers]:
     """Return where the runs of what is true start, and where they end."""
-    changes = np.diff(mask.view(np.int8), prepend=np.int8(0), append=np.int8(0))
+    inside = np.zeros(len(mask) + 2, np.int8)
+    inside[1:-1] = mask
+    changes = inside[1:] - inside[:-1]
     return np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
 
 
