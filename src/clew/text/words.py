@@ -229,13 +229,13 @@ def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
     missing = [i for i, known in enumerate(found) if known is None]
     if not missing:
         return found
-    cased, starts, apart = cased_words_of_all([texts[i] for i in missing])
-    folded = " ".join(cased).casefold().split(" ")
-    bounds = starts.tolist()
-    others = set(apart.tolist())
+    cased = find_cased_words([texts[i] for i in missing])
+    folded = _text_of_signs(cased.signs).casefold().split()
+    bounds = cased.starts.tolist()
+    others = set(cased.apart.tolist())
     for place, i in enumerate(missing):
         if place not in others:
-            own = found[i] = folded[bounds[place] : bounds[place + 1]] if cased else []
+            own = found[i] = folded[bounds[place] : bounds[place + 1]]
             if len(texts[i]) <= MAX_KEPT_TEXT:
                 PLAIN_WORDS.put(texts[i], tuple(own))
     return found

@@ -17,6 +17,7 @@ from clew.read.extract.caseless import (
 from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
 from clew.read.extract.mentions import (
     MIN_ABBREVIATED,
+    MIN_ABBREVIATED_SHARE,
     choose_abbreviations,
     without_possessive,
 )
@@ -127,9 +128,20 @@ class FewCounts:
     def abbreviations(self) -> frozenset[str]:
         """Return the short words whose full stop ends no sentence."""
         stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
-        often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
-        every = KeptShortWords("".join([one.every for one in self._short]), ())
-        return choose_abbreviations({word: every.times(word) for word in often}, often)
+        often = [(word, n) for word, n in stopped.items() if n >= MIN_ABBREVIATED]
+        return frozenset([word for word, n in often if self._is_mostly_stopped(word, n)])
+
+    def _is_mostly_stopped(self, word: str, n: int) -> bool:
+        """Return whether `choose_abbreviations` chooses a word that comes n times before a stop.
+
+        A common word shows in the first passages that it is none.
+        """
+        total = 0
+        for short in self._short:
+            total += short.times(word)
+            if n <= MIN_ABBREVIATED_SHARE * total:
+                return False
+        return True
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
