@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+import numpy as np
+
+from clew.graph import offsets_of
 from clew.read.extract.caseless import (
     MIN_JOINED,
     group_unspaced_titles,
@@ -197,28 +200,51 @@ class Corpus:
     decided: frozenset[str] | None = None
     starts: frozenset[str] | None = None
 
-    def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
-        """Return what the corpus says of the words of a passage."""
-        counted, known = written.counted, self._title_starts
-        titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
-        for start in sorted(set(filter(known.__contains__, written.starts))):
-            group = [keys for keys, text in known[start] if text in written.in_order]
-            if group:
-                titles.append((_start_of(group[0]), tuple(group)))
-        unspaced = _unspaced_titles_in(self._unspaced_titles, passage.text)
-        caseless = NOTHING, NOTHING
-        if counted.caseless:  # else there are no pairs
-            caseless = self._of_caseless(counted.caseless, counted.pairs)
-        return Evidence(
-            written.abbreviations,
-            self._mostly_small,
-            self._capital,
-            self.titles,
-            tuple(titles),
-            unspaced,
-            caseless[0],
-            caseless[1],
-        )
+    def evidence(
+        self, passages: Sequence[NormalizedPassage], written: Sequence[Written]
+    ) -> Iterator[Evidence]:
+        """Yield what the corpus says of the words of each passage.
+
+        Args:
+            passages: The passages.
+            written: How the words of each are written.
+        """
+        begins = self._title_starts_in(written)
+        for passage, one, starts in zip(passages, written, begins, strict=True):
+            titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
+            for start in sorted(starts):
+                known = self._title_starts[start]
+                if group := [keys for keys, text in known if text in one.in_order]:
+                    titles.append((_start_of(group[0]), tuple(group)))
+            caseless = NOTHING, NOTHING
+            if one.counted.caseless:  # else there are no pairs
+                caseless = self._of_caseless(one.counted.caseless, one.counted.pairs)
+            yield Evidence(
+                one.abbreviations,
+                self._mostly_small,
+                self._capital,
+                self.titles,
+                tuple(titles),
+                _unspaced_titles_in(self._unspaced_titles, passage.text),
+                caseless[0],
+                caseless[1],
+            )
+
+    def _title_starts_in(self, written: Sequence[Written]) -> list[set[str]]:
+        """Return which of `_title_starts` are in each passage: by their hashes, most are not."""
+        known, found = self._title_starts, [set[str]() for _ in written]
+        if not known or not written:
+            return found
+        wanted = np.sort(np.fromiter(map(hash, known), np.int64, len(known)))
+        every = np.concatenate([one.start_hashes for one in written])
+        nearest = np.minimum(np.searchsorted(wanted, every), len(wanted) - 1)
+        hits = np.flatnonzero(wanted[nearest] == every)
+        begins = offsets_of([len(one.starts) for one in written])
+        owners = np.searchsorted(begins, hits, side="right") - 1
+        for owner, place in zip(owners.tolist(), (hits - begins[owners]).tolist(), strict=True):
+            if (start := written[owner].starts[place]) in known:
+                found[owner].add(start)
+        return found
 
     def decisions(self) -> Decisions:
         """Return what the corpus decides on all words, for passages whose titles are found."""

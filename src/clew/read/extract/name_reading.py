@@ -42,9 +42,10 @@ def read_names(
     facts: Iterator[Sequence[Triple]]
     if len(normalized) <= MANY and min_passages <= 1:
         corpus, known, written, words = _learn(normalized, before)
+        evidence = corpus.evidence(normalized, written)
         facts = (
-            read_facts(one, corpus.evidence(one, how), rules, its_words)
-            for one, how, its_words in zip(normalized, written, words, strict=True)
+            read_facts(one, shown, rules, its_words)
+            for one, shown, its_words in zip(normalized, evidence, words, strict=True)
         )
     elif min_passages <= 1:
         corpus, facts = find_in_many(normalized, before, rules, _FactsOf(rules))

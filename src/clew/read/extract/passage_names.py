@@ -14,6 +14,9 @@ from itertools import compress, pairwise
 from operator import not_
 from typing import NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.read.extract.caseless import (
     MIN_JOINED,
     blank_unspaced,
@@ -110,6 +113,7 @@ class Written(NamedTuple):
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
         starts: The first two words of what may be the title of another passage, a space between.
+        start_hashes: Their hashes, in this process.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
@@ -117,6 +121,7 @@ class Written(NamedTuple):
     counted: CountedWords
     decided: tuple[str, ...]
     starts: tuple[str, ...]
+    start_hashes: NDArray[np.int64]
     in_order: str
 
 
@@ -481,11 +486,13 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     seconds = own  # without the ending of a possessive, of which most texts have none
     if "'" in in_order or "’" in in_order:
         seconds = list(map(without_possessive, own))
+    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
     return Written(
         abbreviations,
         counted,
         tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
-        tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last]),
+        starts,
+        np.fromiter(map(hash, starts), np.int64, len(starts)),
         in_order,
     )
 
