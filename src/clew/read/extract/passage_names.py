@@ -216,6 +216,7 @@ class KeptWords:
         return cast("list[KeptShortWords]", short)
 
 
+JOINED = Kept[tuple[str, ...], JoinedTexts](1)
 MOST_WRITTEN = 4_096
 WORDS = KeptWords(512, MOST_WRITTEN)
 
@@ -297,7 +298,7 @@ def find_words(
     """
     found = dict[int, tuple[TextWords, CountedWords]]()
     for some in plain_blocks([passage.text for passage in passages]):
-        joined = JoinedTexts.of([passages[i].text for i in some])
+        joined = _join(tuple([passages[i].text for i in some]))
         each = joined.words([passages[i].start for i in some], [abbreviations[i] for i in some])
         for i, (words, capital, small, has_caseless) in zip(some, each, strict=True):
             caseless = caseless_words(words) if has_caseless else []
@@ -313,9 +314,15 @@ def find_all_short(texts: Sequence[str]) -> list[ShortWords]:
     """Return what `find_short_words` returns of each text."""
     found = dict[int, ShortWords]()
     for some in plain_blocks(texts):
-        short = JoinedTexts.of([texts[i] for i in some]).short_words()
+        short = _join(tuple([texts[i] for i in some])).short_words()
         found.update(zip(some, short, strict=True))
     return [found[i] if i in found else find_short_words(text) for i, text in enumerate(texts)]
+
+
+def _join(texts: tuple[str, ...]) -> JoinedTexts:
+    """Return the joined texts; those whose short words are found have theirs found next."""
+    known = JOINED.get(texts)
+    return JOINED.put(texts, JoinedTexts.of(texts)) if known is None else known
 
 
 def find_passage_runs(
