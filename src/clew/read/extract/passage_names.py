@@ -529,7 +529,8 @@ def _mentions_of_runs(
                 if (mention := _mention_of_part(words, part, evidence)) is not None:
                     mentions.append(mention)
         elif is_title or end - first > 1 or key not in small or _single(word, key) in titles:
-            mentions.append(Mention(without_possessive(word), place, behind, sentences[first]))
+            name = without_possessive(word) if "'" in word or "’" in word else word
+            mentions.append(Mention(name, place, behind, sentences[first]))
     return mentions
 
 

@@ -96,7 +96,11 @@ def find_facts(
 
 
 def _words(text: str) -> list[str]:
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    if not text.isascii():
+        return _WORD.findall(text)
+    if text.replace(" ", "").isalnum():  # as most are: words between spaces
+        return text.split()
+    return _ASCII_WORD.findall(text)
 
 
 def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]) -> bool:
