@@ -217,6 +217,7 @@ class KeptWords:
 
 
 JOINED = Kept[tuple[str, ...], JoinedTexts](1)
+"""The texts that were joined last: of the same ones first the short words are found, then all."""
 MOST_WRITTEN = 4_096
 WORDS = KeptWords(512, MOST_WRITTEN)
 
