@@ -20,6 +20,7 @@ from clew import recipes
 from clew.context import Context
 from clew.embedding.embedder import Embedder, EmbedderSource, with_recent_vectors
 from clew.forking import renew_after_fork
+from clew.garbage import collecting_rarely
 from clew.graph.sources import NAME_KEYS
 from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
@@ -77,6 +78,7 @@ __all__ = [
     "ask_candidates",
     "check_hops",
     "check_recipe",
+    "collecting_rarely",
     "cosines_by_id",
     "empty_context",
     "facts_among",

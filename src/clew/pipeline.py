@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,16 @@ PAGE_SECONDS = 0.15
 PAGE_PARTS = (DuplicatesPart(), SourcesPart())  # what every page needs of a graph
 
 
+class _Names(NamedTuple):
+    """What a trace calls a method and its stages."""
+
+    own: str
+    seed: str
+    spreads: tuple[str, ...]
+    selects: tuple[str, ...]
+    order: str
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """A retrieval method as a row of stages.
@@ -74,13 +84,27 @@ class Pipeline:
     order: Order = field(kw_only=True)
     render: Render = field(default=Render(), kw_only=True)
 
+    @cached_property
+    def _names(self) -> _Names:
+        """What the trace calls this method and its stages."""
+        return _Names(
+            repr(self),
+            repr(self.seed),
+            tuple(map(repr, self.spreads)),
+            tuple(map(repr, self.selects)),
+            repr(self.order),
+        )
+
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
         """Bind the stages to a graph; return (question, budget in tokens) -> context."""
         find_seeds = self.seed.on(graph)
-        spreads = [(repr(stage), stage.on(graph)) for stage in self.spreads]
-        selects = [(repr(stage), stage.on(graph)) for stage in self.selects]
+        names = self._names
+        bound_spreads = [stage.on(graph) for stage in self.spreads]
+        spreads = list(zip(names.spreads, bound_spreads, strict=True))
+        bound_selects = [stage.on(graph) for stage in self.selects]
+        selects = list(zip(names.selects, bound_selects, strict=True))
         arrange = self.order.on(graph)
-        own, of_seed, of_order = repr(self), repr(self.seed), repr(self.order)
+        own, of_seed, of_order = names.own, names.seed, names.order
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
         every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))

@@ -35,7 +35,7 @@ def brute_force(vectors, k, least):
     return found, cosines
 
 
-@pytest.mark.parametrize("by", ["all", "bounds", "first columns"])
+@pytest.mark.parametrize("by", ["few", "all", "bounds", "first columns"])
 @pytest.mark.parametrize(
     ("block_bytes", "tile"), [(nearest.BLOCK_BYTES, nearest.TILE), (1, 1), (100, 2), (100, 5)]
 )
@@ -51,6 +51,8 @@ def test_the_nearest_are_those_of_brute_force(block_bytes, tile, by, rows, k, le
     expected, cosines = brute_force(vectors, k, least)
 
     with pytest.MonkeyPatch.context() as patch:
+        if by != "few":
+            patch.setattr(nearest, "MAX_FEW", 0)
         patch.setattr(nearest, "BLOCK_BYTES", block_bytes)
         patch.setattr(nearest, "TILE", tile)
         patch.setattr(nearest, "MIN_HEIGHT", 1)
@@ -275,6 +277,7 @@ class TestPivots:
         vectors = np.float32(vectors)
         expected = nearest_pairs(vectors, 3, 0.5)
         monkeypatch.setattr(nearest, "MAX_EXACT", 10)
+        monkeypatch.setattr(nearest, "MAX_FEW", 0)
         for one, other in zip(nearest_pairs(vectors, 3, 0.5), expected, strict=True):
             np.testing.assert_array_equal(one, other)
 

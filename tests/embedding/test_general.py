@@ -33,6 +33,17 @@ def test_a_vector_is_that_of_no_corpus_without_the_mean_of_the_texts():
     assert np.abs(GeneralEmbedding.centred(TEXTS)(TEXTS) - wanted).max() < 1e-3
 
 
+def test_the_mean_is_that_of_the_texts_whatever_is_embedded_first():
+    others = ["Corfu is an isle.", "Ben met Anna."]
+    asked_first, together = (GeneralEmbedding.centred(TEXTS) for _ in range(2))
+    asked_first(others)
+    both = together([*TEXTS, *others])
+    assert np.array_equal(asked_first.mean, together.mean)
+    assert np.array_equal(both, asked_first([*TEXTS, *others]))
+    assert np.array_equal(both[: len(TEXTS)], GeneralEmbedding.centred(TEXTS)(TEXTS))
+    assert np.array_equal(GeneralEmbedding.centred(TEXTS).mean, together.mean)
+
+
 @given(st.lists(st.lists(st.sampled_from(TEXTS), max_size=6), max_size=8), st.integers(1, 4))
 def test_a_vector_is_the_same_whether_it_is_kept_or_new(questions, most):
     kept = KeptVectors(PLAIN, most)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 
 import clew
 from clew.adapters import CANDIDATES, QueryOptions, ask_candidates, names_to_follow
+from clew.index import narrowing
 from clew.read.split import whole
 
 TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]
@@ -81,3 +85,25 @@ def test_facts_of_candidates_may_be_lists():
     for _ in range(2):
         found = clew.narrow("Whom did Anna Bell meet?", texts, facts=facts, recipe="agrag")
         assert "Anna Bell met Ben Okri" in found.text
+
+
+@pytest.mark.parametrize("recipe", ["hipporag", "agrag", "da_rag", "dense"])
+def test_what_is_made_of_candidates_goes_with_the_context(recipe, monkeypatch):
+    graphs, answer = [], narrowing.answer
+
+    def spy(index, *arguments):
+        graphs.append(weakref.ref(index.graph))
+        return answer(index, *arguments)
+
+    monkeypatch.setattr(narrowing, "answer", spy)
+    texts = ["Anna Bell married Ben Okri.", "Ben Okri lives on Corfu.", *TEXTS]
+    gc.collect()
+    gc.disable()  # so that nobody looks for what holds itself
+    try:
+        found = clew.narrow("Where does the husband of Anna Bell live?", texts, recipe=recipe)
+        assert [item.why for item in found]
+        assert [graph() is None for graph in graphs] == [False]
+        del found
+        assert [graph() is None for graph in graphs] == [True]
+    finally:
+        gc.enable()

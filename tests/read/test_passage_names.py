@@ -48,7 +48,7 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 def forget():
     kept_words = vars(passage_names.WORDS).values()
-    for kept in (known_facts.FACTS, corpus.TITLE_KEYS, *kept_words):
+    for kept in (known_facts.FACTS, corpus.TITLE_WORDS, *kept_words):
         kept.clear()
 
 
@@ -260,3 +260,16 @@ def test_short_words_are_the_ends_of_words(text):
     short = [match[0].casefold() for match in matches]
     stopped = [m[0].casefold() for m in matches if text[m.end() : m.end() + 2] == ". "]
     assert find_short_words(text) == (tuple(short), tuple(stopped))
+
+
+short_texts = st.lists(st.sampled_from(["st. ", "st ", "film. ", "film ", "Ivesst. ", "o", "x. "]))
+
+
+@given(st.lists(short_texts.map("".join), max_size=6))
+def test_few_passages_have_the_abbreviations_of_a_corpus(texts):
+    passages = [passage_names.NormalizedPassage(text, "", 0) for text in texts]
+    short = passage_names.WORDS.short_of(texts)
+    whole = corpus.CorpusCounts(None)
+    whole.add_passages(passages, map(find_short_words, texts))
+    assert corpus.FewCounts(passages, short).abbreviations() == whole.abbreviations()
+    assert [one.words() for one in short] == list(map(find_short_words, texts))

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import Any
+from itertools import chain, count
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,10 @@ from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
+
+
+CountedTerms: TypeAlias = tuple[Sequence[str], Sequence[int]]
+"""The terms of a text, each once, and how often each comes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,30 +55,34 @@ class Postings:
         return cls((_counted(texts),))
 
     @classmethod
-    def of_counts(
-        cls, texts: Sequence[Mapping[str, int]], number_of: Mapping[str, int]
-    ) -> Postings:
+    def of_counts(cls, texts: Sequence[CountedTerms]) -> tuple[dict[str, int], Postings]:
         """Return the postings of texts that say how often each term comes.
 
         Args:
-            texts: how often each has its terms.
-            number_of: the number of each term, from 0, without a gap.
+            texts: the terms that each has, each once, and how often it has each.
+
+        Returns:
+            The number of each term, in the order in which they come first; and the postings.
 
         Example:
-            >>> postings = Postings.of_counts([{"sea": 2}, {"isle": 1, "sea": 1}],
-            ...                               {"sea": 0, "isle": 1})
-            >>> [part.tolist() for part in postings.of_term(0)]
-            [[0, 1], [2.0, 1.0]]
+            >>> texts = [(("sea",), (2,)), (("isle", "sea"), (1, 1))]
+            >>> numbers, postings = Postings.of_counts(texts)
+            >>> numbers, [part.tolist() for part in postings.of_term(0)]
+            ({'sea': 0, 'isle': 1}, [[0, 1], [2.0, 1.0]])
         """
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        n, total = len(number_of), int(lengths.sum())
-        few = np.uint16 if n <= MAX_SHORT else np.int64  # short numbers are sorted by their digits
-        terms = np.fromiter(map(number_of.__getitem__, chain.from_iterable(texts)), few, total)
-        counts = np.fromiter(chain.from_iterable(map(_values, texts)), np.float32, total)
+        lengths = np.fromiter([len(own) for own, _ in texts], np.int64, len(texts))
+        number_of = defaultdict[str, int](count().__next__)  # a new one gets the next number
+        total, every = int(lengths.sum()), chain.from_iterable(own for own, _ in texts)
+        terms = np.fromiter(map(number_of.__getitem__, every), np.int64, total)
+        n = len(number_of)
+        if n <= MAX_SHORT:
+            terms = terms.astype(np.uint16)  # short numbers are sorted by their digits
+        counts = np.fromiter(chain.from_iterable(times for _, times in texts), np.float32, total)
         order = np.argsort(terms, kind="stable")  # the texts of a term ascend already
         owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
         starts = offsets_of(np.bincount(terms, minlength=n))
-        return cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
+        postings = cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
+        return dict(number_of), postings
 
     @classmethod
     def of_pairs(cls, terms: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) -> Postings:
@@ -279,10 +288,6 @@ class Postings:
                 if end > start:
                     yield segment, start, end, first
             first += segment.width
-
-
-def _values(counts: Mapping[str, int]) -> Iterable[int]:
-    return counts.values()
 
 
 def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import compress, repeat
 from threading import Lock
 
@@ -23,7 +22,7 @@ from clew.algorithms.kernels.bag_vectors import centre_rows
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_table import WordTable
-from clew.embedding.word_vectors import MissingVectorsError
+from clew.embedding.word_vectors import MissingVectorsError, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze, seal
 from clew.text.kept import MAX_KEPT_TEXT
@@ -71,8 +70,11 @@ class KeptVectors:
             self._keep(new, halves)
         if not len(kept):
             return made
-        vectors = np.empty((len(texts), self._vectors.shape[1]), np.float32)
-        vectors[is_missing], vectors[is_known] = made, _from_bfloat16(kept)
+        vectors = np.empty((len(texts), made.shape[1]), np.float32)
+        bits = vectors.view(np.uint32)
+        bits[is_known] = kept
+        np.left_shift(bits, np.uint32(16), out=bits)
+        vectors[is_missing] = made
         return vectors
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
@@ -121,13 +123,17 @@ def _from_bfloat16(halves: NDArray[np.uint16]) -> Vectors:
     return bits.view(np.float32)
 
 
+def _mean_of(vectors: Vectors) -> Vectors:
+    mean = vectors.sum(axis=0, dtype=np.float64) / (len(vectors) + PRIOR_TEXTS)
+    return freeze(mean, np.float32)
+
+
 @lru_cache(maxsize=1)
 def kept_vectors() -> KeptVectors:
     """Return the vectors of texts that all questions of this process share."""
     return KeptVectors(StaticEmbedding.fit(()))
 
 
-@dataclass(frozen=True, eq=False)
 class GeneralEmbedding(StaticEmbedding):
     """`StaticEmbedding` weighted by no corpus, from whose vectors the mean of some is subtracted.
 
@@ -140,23 +146,38 @@ class GeneralEmbedding(StaticEmbedding):
         True
     """
 
+    _centred_on: list[str]
+
     @classmethod
     def centred(cls, texts: Sequence[str]) -> GeneralEmbedding:
-        """Return the embedder from whose vectors the mean of these texts is subtracted."""
-        kept = kept_vectors()
-        mean = kept(texts).sum(axis=0, dtype=np.float64) / (len(texts) + PRIOR_TEXTS)
-        static = kept.static
-        return cls(
-            0,
-            static.vocabulary,
-            static.word_counts,
-            static.piece_counts,
-            freeze(mean, np.float32),
+        """Return the embedder from whose vectors the mean of these texts is subtracted.
+
+        Raises:
+            MissingVectorsError: The word vectors are not installed.
+        """
+        piece_vectors()
+        static, made = kept_vectors().static, object.__new__(cls)
+        made.__dict__.update(
+            n_texts=0,
+            vocabulary=static.vocabulary,
+            word_counts=static.word_counts,
+            piece_counts=static.piece_counts,
+            _centred_on=list(texts),
         )
+        return made
+
+    @cached_property
+    def mean(self) -> Vectors:
+        """What is subtracted from every vector: float32 [dimensions]."""
+        return _mean_of(kept_vectors()(self._centred_on))
 
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
-        vectors = kept_vectors()(list(texts))
+        listed = list(texts)
+        vectors = kept_vectors()(listed)
+        own = self.__dict__.get("_centred_on", ())
+        if "mean" not in self.__dict__ and listed[: len(own)] == own:
+            self.__dict__["mean"] = _mean_of(vectors[: len(own)])  # all are embedded at once
         centre_rows(vectors, self.mean)
         return seal(vectors)
 

@@ -280,7 +280,7 @@ class _Cut(NamedTuple):
         """Return the words and the terms of texts."""
         found, words, terms = find_cased_words(texts), list[str](), list[str]()
         starts, n_folded = found.starts, len(found.begins)
-        places = np.tile(np.stack([starts[:-1], starts[1:]]), (2, 1))
+        places = np.stack([starts[:-1], starts[1:], starts[:-1], starts[1:]])
         for i in found.apart.tolist():
             its_words, its_terms = cased_words(texts[i]), terms_of(texts[i], identifiers=False)
             first = n_folded + len(words)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import EMPTY, Ragged, Rows, freeze
+from clew.graph.columns import Ragged, Rows, freeze
 from clew.graph.graph import Graph
 
 NAME_KEYS = ("path", "file_path", "source")  # metadata by which files and frameworks name a source
@@ -60,7 +60,7 @@ class SourcesPart:
         ends, metadata = outermost[content].tolist(), graph.metadata
         names = [  # most rows of many graphs have no metadata, and get the id at once
             graph.ids[end]
-            if metadata[row] is EMPTY and metadata[end] is EMPTY
+            if not (metadata[row] or metadata[end])
             else _source_name(graph, row, end)
             for row, end in zip(content.tolist(), ends, strict=True)
         ]

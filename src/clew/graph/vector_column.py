@@ -236,8 +236,9 @@ class VectorColumn:
         """
         chosen = rows.astype(np.int64)
         owners = self._owners(chosen)
-        bounds = _bounds(np.diff(owners) != 0, len(rows))
-        runs = _bounds((np.diff(owners) != 0) | (np.diff(chosen) != 1), len(rows))
+        leaves = owners[1:] != owners[:-1]  # the segment, behind a row
+        bounds = _bounds(leaves, len(rows))
+        runs = _bounds(leaves | (chosen[1:] - chosen[:-1] != 1), len(rows))
         if len(bounds) > MAX_RUNS:
             return VectorColumn([DenseSegment(seal(self._gathered(chosen)))])
         taken: list[VectorSegment] = []

@@ -40,7 +40,7 @@ from clew.seed._likely_languages import likely_language
 from clew.seed.dense import Dense
 from clew.seed.languages import LanguagesPart
 from clew.telemetry import observed
-from clew.types import UNLIMITED, BoundMethodPart, Method, Query, may_ask_model
+from clew.types import UNLIMITED, BoundMethod, BoundMethodPart, Method, Query, may_ask_model
 from clew.usage import metered
 
 Result = TypeVar("Result")
@@ -175,10 +175,20 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
         return context.changed(relevance=found.best)
     weight = finish_in_time(lambda: _vector_weight(index, query.text), "preparation")
     query = replace(query, relevance=found, vector_weight=weight, compared=compared)
-    part = BoundMethodPart(method)
-    bound = finish_in_time(lambda: index.graph.part(part), "preparation")
+    bound = finish_in_time(lambda: _bound(method, index.graph, query), "preparation")
     context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
     return context if found is None else context.changed(relevance=found.best)
+
+
+def _bound(method: Method, graph: Graph, query: Query) -> BoundMethod:
+    """Return the method bound to the graph, which keeps it for the next question.
+
+    A graph that holds what holds it goes when Python looks for such circles, with all that it has.
+    So one of candidates, which no other question is asked of, holds none.
+    """
+    if query.candidate_scores is not None:
+        return method.on(graph)
+    return graph.part(BoundMethodPart(method))
 
 
 def _relevance(

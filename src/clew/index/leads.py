@@ -24,7 +24,7 @@ from selectolax.lexbor import LexborHTMLParser
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.formats.code_languages import CODE_FORMATS
 from clew.read.formats.markdown import find_links
-from clew.text.words import contains_phrase, fold_case, words
+from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
@@ -113,7 +113,7 @@ def names_to_follow(
     asked, known = _beginnings(question), {fold_case(name) for name in followed}
     names_of: list[dict[str, _Name]] = []
     for document, triples in zip(best, read, strict=True):
-        known |= {fold_case(subject) for subject, _, _ in triples}
+        known |= {fold_case(subject) for subject in {subject for subject, _, _ in triples}}
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
         for relation, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
@@ -131,10 +131,11 @@ def names_to_follow(
         for key, (text, hits) in names.items():
             scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
             written.setdefault(key, text)
+    present = words(question)
     new = (
         key
         for key in sorted(scores, key=lambda key: -scores[key])
-        if key not in known and not contains_phrase(written[key], question)
+        if key not in known and not stand_side_by_side(words(written[key]), present)
     )
     return tuple(written[key] for key in islice(new, count))
 

@@ -17,6 +17,7 @@ from clew.document import Document
 from clew.embedding.embedder import Embedder, embed_texts, with_recent_vectors
 from clew.embedding.general import general_embedder
 from clew.embedding.raw_vectors import normalize_vectors
+from clew.garbage import collecting_rarely
 from clew.graph import Graph, products
 from clew.index.answer import answer, embed_in_time, filter_in_time
 from clew.index.config import DEFAULT_LINKS, IndexConfig, IndexKeywords
@@ -118,6 +119,7 @@ def ask_candidates(
         config = replace(config, embedder=with_recent_vectors(config.embedder))
     made: dict[bool, _Shortlist] = {}  # by whether the method follows links
 
+    @collecting_rarely()  # once a question, when what it has made is gone
     def ask(options: QueryOptions) -> Context:
         walks = _walks(recipes.get(options.recipe))
         if walks not in made:

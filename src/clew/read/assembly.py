@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -358,9 +359,13 @@ def _prepared(
         spaced: Writes relations with single spaces.
         keeps: Whether what is made of them is kept; it is not where one is no tuple.
     """
-    keeps = keeps and all(type(triple) is tuple for triple in listed)
+    are_tuples = set(map(type, listed)) <= _TUPLES
+    keeps = keeps and are_tuples
     if keeps and (known := PREPARED.get(listed)) is not None:
         return known
+    prepared = _prepared_at_once(listed, folded, spaced) if are_tuples and listed else None
+    if prepared is not None:
+        return PREPARED.put(listed, prepared) if keeps else prepared
     ends, names, relations = list[str](), list[str](), list[str]()
     for triple in listed:
         subject, relation, object = _check_triple(triple, id)
@@ -371,6 +376,34 @@ def _prepared(
             relations.append(spaced[relation])
     prepared = ReadFacts(tuple(ends), tuple(names), tuple(relations))
     return PREPARED.put(listed, prepared) if keeps else prepared
+
+
+def _prepared_at_once(
+    listed: tuple[Triple, ...], folded: _Known, spaced: _Known
+) -> ReadFacts | None:
+    """Return what `_prepared` does of tuples; None where one is no fact of three plain strings.
+
+    Args:
+        listed: The triples, at least one.
+        folded: As there.
+        spaced: As there.
+    """
+    parts = tuple(chain.from_iterable(listed))
+    if set(map(len, listed)) != {3} or set(map(type, parts)) != {str}:
+        return None
+    names = [""] * (2 * len(listed))
+    names[::2], names[1::2] = parts[::3], parts[2::3]
+    ends = list(map(folded.__getitem__, names))
+    relations = list(map(spaced.__getitem__, parts[1::3]))
+    if not all(ends):  # as hardly ever
+        kept = [i for i in range(len(listed)) if ends[2 * i] and ends[2 * i + 1]]
+        places = [place for i in kept for place in (2 * i, 2 * i + 1)]
+        ends, names = [ends[place] for place in places], [names[place] for place in places]
+        relations = [relations[i] for i in kept]
+    return ReadFacts(tuple(ends), tuple(names), tuple(relations))
+
+
+_TUPLES = {tuple}
 
 
 class _Known(dict[str, str]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from itertools import chain, count, islice
-from typing import NamedTuple, TypeVar
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from itertools import chain, count
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
 
 BLOCK = 16_384  # facts that are numbered at once
-Thing = TypeVar("Thing", bound=Hashable)
 
 
 class ReadFacts(NamedTuple):
@@ -54,9 +53,10 @@ class CollectedFacts:
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
-        self._entities: dict[str, int] = {}
-        self._relations: dict[str, int] = {}
-        self._facts: dict[tuple[int, int, int], int] = {}
+        # What comes for the first time gets the next number as it is looked up.
+        self._entities = defaultdict[str, int](count().__next__)
+        self._relations = defaultdict[str, int](count().__next__)
+        self._facts = defaultdict[tuple[int, int, int], int](count().__next__)
         # As whole numbers, one behind the other: a list for each would take much more.
         self._ends, self._stated, self._passages = array("i"), array("i"), array("i")
         self._new: list[ReadFacts] = []  # that are not numbered yet
@@ -89,14 +89,10 @@ class CollectedFacts:
         relations = list(chain.from_iterable(one.relations for one in self._new))
         self._new.clear()
         self._n_new = 0
-        n_known = len(self._names)
         deque(map(self._names.setdefault, ends, written), maxlen=0)  # the first one stays
-        self._entities.update(zip(islice(self._names, n_known, None), count(n_known)))
-        _number_new(self._relations, relations)
         rows = list(map(self._entities.__getitem__, ends))
         between = map(self._relations.__getitem__, relations)
-        facts = list(zip(rows[::2], between, rows[1::2], strict=True))
-        _number_new(self._facts, facts)
+        facts = zip(rows[::2], between, rows[1::2], strict=True)
         self._ends.extend(rows)
         self._stated.extend(map(self._facts.__getitem__, facts))
 
@@ -130,14 +126,6 @@ class CollectedFacts:
         )
 
 
-def _number_new(numbers: dict[Thing, int], things: Iterable[Thing]) -> None:
-    """Number things that have no number yet, in the order of their coming."""
-    new: Iterable[Thing] = dict.fromkeys(things)
-    if numbers:
-        new = [thing for thing in new if thing not in numbers]
-    numbers.update(zip(new, count(len(numbers))))
-
-
 def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:
     """Return the passages of each of `n` things, each once, in the order of their coming.
 
@@ -148,7 +136,8 @@ def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> R
     """
     order = np.lexsort((passages, things))  # stable: of equal pairs, the first comes first
     again = np.zeros(len(order), np.bool_)
-    again[1:] = (np.diff(things[order]) == 0) & (np.diff(passages[order]) == 0)
+    ordered, their_passages = things[order], passages[order]
+    again[1:] = (ordered[1:] == ordered[:-1]) & (their_passages[1:] == their_passages[:-1])
     first = np.sort(order[~again])
     by_thing = first[np.argsort(things[first], kind="stable")]
     lengths = np.bincount(things[first], minlength=n)

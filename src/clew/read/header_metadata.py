@@ -29,6 +29,8 @@ def headings_above(text: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
         >>> headings_above("# Seas\nThey are dry.", {"header_path": "/Moon/"})
         ('Moon', 'Seas')
     """
+    if not metadata:  # as that of many candidates
+        return ()
     path = metadata.get("header_path")
     if isinstance(path, str) and path.startswith("/"):
         above = [part.strip() for part in path.split("/") if part.strip()]

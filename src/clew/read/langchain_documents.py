@@ -59,9 +59,11 @@ def without_shared_sources(documents: list[Document]) -> list[Document]:
     """
     by_source: dict[str, list[Document]] = {}
     for document in documents:
-        if is_langchain_document(document.original) and document.source is not None:
+        if document.source is not None and is_langchain_document(document.original):
             by_source.setdefault(document.source, []).append(document)
     labels = {source for source, pieces in by_source.items() if not _agree(pieces)}
+    if not labels:
+        return documents
     return [
         replace(document, source=None, span=None)
         if is_langchain_document(document.original) and document.source in labels

@@ -69,10 +69,13 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     if not len(found):
         return choice.codes[0]
     found.sort()
-    is_first = np.append(True, found[1:] != found[:-1])
-    counts = np.diff(np.append(np.flatnonzero(is_first), len(found))).astype(np.float32)
-    of_features = model.weights.take(found[is_first], axis=0)
-    weights = of_features.take(choice.classes, axis=1).astype(np.float32)
+    is_last = np.ones(len(found), np.bool_)
+    np.not_equal(found[1:], found[:-1], out=is_last[:-1])
+    ends = np.flatnonzero(is_last)
+    counts = ends.astype(np.float32)
+    counts[0] += 1
+    counts[1:] -= ends[:-1]
+    weights = choice.weights.take(found[ends], axis=0).astype(np.float32)
     return choice.codes[int((np.log1p(counts) @ weights + choice.priors).argmax())]
 
 
@@ -81,12 +84,12 @@ class _Choice(NamedTuple):
 
     Attributes:
         codes: The language of each class; one that is written in two scripts has two.
-        classes: The places of the classes among those of the model.
+        weights: float16 [features, classes].
         priors: float32 [classes].
     """
 
     codes: tuple[str, ...]
-    classes: list[int]
+    weights: NDArray[np.float16]
     priors: NDArray[np.float32]
 
 
@@ -95,4 +98,5 @@ def _choice_among(among: tuple[str, ...]) -> _Choice:
     model = identifier_model()
     every = model.codes.tolist()
     chosen = [i for i, code in enumerate(every) if code in among]
-    return _Choice(tuple(every[i] for i in chosen), chosen, model.priors[chosen])
+    weights = np.ascontiguousarray(model.weights[:, chosen])
+    return _Choice(tuple(every[i] for i in chosen), weights, model.priors[chosen])

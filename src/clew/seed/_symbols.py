@@ -247,11 +247,13 @@ class SymbolTable:
 
     def is_about_code(self, graph: Graph) -> Mask:
         """Return which facts are of a relation of source code, between symbols."""
+        if not self.rows_of:  # as of texts without code
+            return np.zeros(len(graph.facts), np.bool_)
         of_code = graph.facts.relations.mask(
             DEFINES, *(name for one in ASKED for name in one.relations)
         )
         is_symbol = np.zeros(len(graph), np.bool_)
-        is_symbol[list(self.facts_of)] = bool(self.rows_of)
+        is_symbol[list(self.facts_of)] = True
         mask: Mask = of_code & (is_symbol[graph.facts.subjects] | is_symbol[graph.facts.objects])
         return mask
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, groupby
+from itertools import groupby
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.postings import Postings
+from clew.algorithms.postings import CountedTerms, Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed._likely_languages import likely_language
 from clew.seed._stem_numbers import Forms, RunStems, SearchedText
@@ -37,9 +37,9 @@ MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 MAX_KEPT_QUESTIONS = 16  # whose weights of stems are kept
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
-STEM_COUNTS = Kept[tuple[str, str], Mapping[str, int]](2_048)
-"""How often a text has its stems, in a language: what is among the candidates of one question is
-soon among others."""
+STEM_COUNTS = Kept[tuple[str, str], CountedTerms](2_048)
+"""The stems of a text, in a language, and how often each comes: what is among the candidates of one
+question is soon among others. In tuples, which the garbage collector looks at once."""
 
 
 @dataclass(frozen=True)
@@ -215,14 +215,17 @@ class InvertedIndexPart:
         missing = [i for i, known in enumerate(counts) if known is None]
         lists = terms_of_all([texts[i] for i in missing])
         for i, of_text in zip(missing, lists, strict=True):
-            counts[i] = counted = Counter(stem_words(of_text, keys[i][1]))
+            times = Counter(stem_words(of_text, keys[i][1]))
+            counts[i] = counted = tuple(times), tuple(times.values())
             if len(texts[i]) <= MAX_KEPT_TEXT:
                 STEM_COUNTS.put(keys[i], counted)
-        found = cast("list[Mapping[str, int]]", counts)
+        found = cast("list[CountedTerms]", counts)
         for i, of_heading in enumerate(headings):
             if of_heading:
-                found[i] = Counter(found[i]) + Counter(stem_words(of_heading, keys[i][1]))
-        stems = {stem: n for n, stem in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+                times = Counter(dict(zip(*found[i], strict=True)))
+                times += Counter(stem_words(of_heading, keys[i][1]))
+                found[i] = tuple(times), tuple(times.values())
+        stems, postings = Postings.of_counts(found)
 
         def forms_of(place: int) -> dict[str, int]:
             forms = dict[str, int]()
@@ -235,7 +238,7 @@ class InvertedIndexPart:
             return forms
 
         late = tuple(_LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
-        return InvertedIndex(rows, stems, late, languages.names, Postings.of_counts(found, stems))
+        return InvertedIndex(rows, stems, late, languages.names, postings)
 
     def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
         """Return the terms that the titles above a node add to its own."""

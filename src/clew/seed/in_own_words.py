@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 
@@ -109,7 +110,11 @@ class LinkedWordsPart:
         rows = graph.rows("passage")
         texts = [graph.texts[row] for row in rows.tolist()]
         if len(texts) <= MAX_KEPT_COUNTS:
-            found = [self._kept_count(text) for text in texts]
+            known = map(COUNTS.get, zip(texts, repeat(self.enough)))
+            found = [
+                self._kept_count(text) if count is None else count
+                for text, count in zip(texts, known, strict=True)
+            ]
         else:
             found = [self._count(text) for text in texts]
         words[rows] = found
@@ -120,12 +125,8 @@ class LinkedWordsPart:
         return WITHOUT_LINKS if found is None else found
 
     def _kept_count(self, text: str) -> int:
-        known = COUNTS.get((text, self.enough))
-        if known is None:
-            known = self._count(text)
-            if len(text) <= MAX_KEPT_TEXT:
-                COUNTS.put((text, self.enough), known)
-        return known
+        count = self._count(text)
+        return COUNTS.put((text, self.enough), count) if len(text) <= MAX_KEPT_TEXT else count
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:

@@ -60,9 +60,11 @@ class InSummaries:
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         find_alone, documents = self.seed.on(graph), graph.part(DocumentWordsPart())
+        if documents is None or not self.weight:
+            return find_alone
         passages = graph.rows("passage")
         summaries = passages[graph.part(SectionSizesPart())[passages] == SUMMARY]
-        if documents is None or not len(summaries) or not self.weight:
+        if not len(summaries):
             return find_alone
         owners = documents.of_nodes[passages]
         summary_of = np.full(int(owners.max()) + 2, -1, np.int64)  # the last is that of no document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from itertools import islice
 from typing import TypeVar
@@ -38,8 +38,25 @@ class Kept(dict[Key, Value]):
     def put(self, key: Key, value: Value) -> Value:
         """Keep a value, and return it."""
         self[key] = value
+        if len(self) > self._most:
+            self._make_room()
+        return value
+
+    def put_all(self, keys: Iterable[Key], values: Iterable[Value]) -> None:
+        """Keep several values, in the order in which they come.
+
+        Example:
+            >>> kept = Kept[str, int](2)
+            >>> kept.put_all(["sea", "moon", "earth"], [3, 4, 5])
+            >>> list(kept)
+            ['moon', 'earth']
+        """
+        self.update(zip(keys, values, strict=True))
+        if len(self) > self._most:
+            self._make_room()
+
+    def _make_room(self) -> None:
         while len(self) > self._most:
             with suppress(RuntimeError):  # another thread changes it, too
                 for oldest in list(islice(self, self._at_once)):
                     self.pop(oldest, None)
-        return value

@@ -156,14 +156,17 @@ def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
         return listed
     kept = _kept_stems(language)
     stems = list(map(kept.get, listed))
-    missing = [i for i, known in enumerate(stems) if known is None]
-    if missing:
+    if None in stems:
+        missing = [i for i, known in enumerate(stems) if known is None]
         import Stemmer
 
         # An object of the library is for one thread; a new one takes microseconds.
         stemmer = Stemmer.Stemmer(STEMMERS[language], 0)
-        for i, stem in zip(missing, stemmer.stemWords([listed[i] for i in missing]), strict=True):
-            stems[i] = kept.put(listed[i], stem)
+        new = [listed[i] for i in missing]
+        made = stemmer.stemWords(new)
+        kept.put_all(new, made)
+        for i, stem in zip(missing, made, strict=True):
+            stems[i] = stem
     return cast("list[str]", stems)
 
 

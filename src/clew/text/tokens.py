@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Sized
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
@@ -157,14 +158,23 @@ def count_listed(texts: Sequence[str], count: Callable[[str], int]) -> list[int]
 
 def _kept_estimates(texts: Sequence[str]) -> list[int]:
     """Return what `estimate_each` returns, of few texts, which soon come again."""
-    found = [(NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).get(text) for text in texts]
-    missing = [i for i, known in enumerate(found) if known is None]
+    found = list(map(NAME_ESTIMATES.get, texts))  # most are names
+    unnamed = [i for i, known in enumerate(found) if known is None]
+    for i in unnamed:
+        found[i] = ESTIMATES.get(texts[i])
+    missing = [i for i in unnamed if found[i] is None]
     if missing:
         new = [texts[i] for i in missing]
-        for i, text, estimate in zip(missing, new, estimate_each(new), strict=True):
+        estimates = estimate_each(new)
+        for i, estimate in zip(missing, estimates, strict=True):
             found[i] = estimate
-            if len(text) <= MAX_KEPT_TEXT:
-                (NAME_ESTIMATES if len(text) <= MAX_NAME else ESTIMATES).put(text, estimate)
+        sizes = list(map(len, new))
+        for kept, least, most in (
+            (NAME_ESTIMATES, 0, MAX_NAME),
+            (ESTIMATES, MAX_NAME + 1, MAX_KEPT_TEXT),
+        ):
+            chosen = [least <= size <= most for size in sizes]
+            kept.put_all(compress(new, chosen), compress(estimates, chosen))
     return cast("list[int]", found)
 
 

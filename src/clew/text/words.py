@@ -57,7 +57,7 @@ MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when 
 APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
 ALPHABET = 26  # letters
 # The language of a text is identified by its words, and then its terms are counted.
-PLAIN_WORDS = Kept[str, Sequence[str]](256)
+PLAIN_WORDS = Kept[str, tuple[str, ...]](256)
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
 
 
@@ -178,7 +178,9 @@ def find_cased_words(texts: Sequence[str]) -> FoundWords:
         is_apart[found.apart] = True
         return found._replace(apart=np.flatnonzero(is_apart))
     kept = table.take(signs, mode="clip")
-    changes = np.diff(np.concatenate([[False], kept != ord(" "), [False]]).view(np.int8))
+    is_sign = np.zeros(len(kept) + 2, np.int8)
+    np.not_equal(kept, ord(" "), out=is_sign[1:-1].view(np.bool_))
+    changes = is_sign[1:] - is_sign[:-1]
     begins, behind = np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
     too_long = begins[behind - begins > MAX_FOLDED_LENGTH]
     bad = np.concatenate([np.flatnonzero(kept == 0), too_long])
@@ -221,19 +223,21 @@ def terms_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
 
 def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
     """Return what `words` returns of each text that `cased_words_of_all` reads; else None."""
-    found = list(map(PLAIN_WORDS.get, texts))
+    found: list[Sequence[str] | None] = [
+        None if known is None else list(known) for known in map(PLAIN_WORDS.get, texts)
+    ]
     missing = [i for i, known in enumerate(found) if known is None]
     if not missing:
         return found
-    cased, starts, apart = cased_words_of_all([texts[i] for i in missing])
-    folded = " ".join(cased).casefold().split(" ")
-    bounds = starts.tolist()
-    others = set(apart.tolist())
+    cased = find_cased_words([texts[i] for i in missing])
+    folded = _text_of_signs(cased.signs).casefold().split()
+    bounds = cased.starts.tolist()
+    others = set(cased.apart.tolist())
     for place, i in enumerate(missing):
         if place not in others:
-            own = found[i] = folded[bounds[place] : bounds[place + 1]] if cased else []
+            own = found[i] = folded[bounds[place] : bounds[place + 1]]
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                PLAIN_WORDS.put(texts[i], own)
+                PLAIN_WORDS.put(texts[i], tuple(own))
     return found
 
 

@@ -24,6 +24,7 @@ from clew.adapters import (
     QueryOptions,
     aembed_question,
     check_hops,
+    collecting_rarely,
     cosines_by_id,
 )
 from langchain_clew.chain_page import ChainPage
@@ -91,6 +92,7 @@ class Shortlist:
         if self.edges:
             having(self.store, self.edges[0][1], [""], None)  # before any question needs it
 
+    @collecting_rarely()
     def ask(
         self, question: str, *, options: QueryOptions, page: ChainPage | None = None
     ) -> clew.Context:

@@ -39,6 +39,7 @@ MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are c
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
 MAX_WAITING = 4_000_000  # candidates, or four times those that remain, before the nearest are taken
 CROWD = 64  # a row with so many candidates above k, mostly copies of one text, is ranked by itself
+MAX_FEW = 96  # rows, such as candidates, whose cosines are looked through all at once
 MIN_BOUNDED = 2048  # rows whose cosines are bounded before they are computed
 MIN_THRESHOLD = 0.5  # lowest cosine; below, too few directions are left out, if any
 MAX_IN_TILES = 2048  # rows whose products are computed part by part, so that no thread wakes up
@@ -94,6 +95,8 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         >>> rows.tolist(), neighbours.tolist(), cosines.tolist()
         ([0, 1], [1, 0], [1.0, 1.0])
     """
+    if 0 < len(vectors) <= MAX_FEW:
+        return _frozen(_finished([_near_of_few(vectors, k, min_cosine)], k, min_cosine))
     close = _near_by_columns(vectors, k, min_cosine)
     if close is not None:
         return _frozen(_finished(close, k, min_cosine))
@@ -113,6 +116,17 @@ def _frozen(pairs: Neighbours) -> tuple[Rows, Rows, Floats]:
         freeze(pairs.others, np.int32),
         freeze(pairs.cosines, np.float64),
     )
+
+
+def _near_of_few(vectors: Vectors, k: int, min_cosine: float) -> Pairs:
+    """Return the pairs of few rows that may be among the nearest, by all cosines at once."""
+    cosines = _all_products(vectors, vectors, begins_alike=True)
+    np.fill_diagonal(cosines, -1)
+    floors = np.full(len(cosines), min_cosine, np.float32)
+    if k <= len(cosines):
+        np.maximum(floors, np.partition(cosines, -k, axis=1)[:, -k], out=floors)
+    rows, others = np.nonzero(cosines >= (floors - np.float32(2 * TOLERANCE))[:, None])
+    return rows, others, cosines[rows, others].astype(np.float64)
 
 
 def _near_by_columns(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs] | None:

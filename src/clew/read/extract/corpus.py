@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
+import numpy as np
+
+from clew.graph import offsets_of
 from clew.read.extract.caseless import (
     MIN_JOINED,
     group_unspaced_titles,
@@ -18,14 +20,16 @@ from clew.read.extract.caseless import (
 from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
 from clew.read.extract.mentions import (
     MIN_ABBREVIATED,
+    MIN_ABBREVIATED_SHARE,
     choose_abbreviations,
     without_possessive,
 )
 from clew.read.extract.passage_names import (
+    NOTHING,
     CountedWords,
     Evidence,
+    KeptShortWords,
     NormalizedPassage,
-    ShortCounts,
     Written,
 )
 from clew.read.extract.word_columns import Word, find_columns, first_key
@@ -38,8 +42,7 @@ SHORT, STOPPED = "names.short", "names.stopped"  # short words, and those before
 SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
-_NOTHING = frozenset[str]()
-TITLE_KEYS = Kept[str, tuple[str, ...]](4_096)
+TITLE_WORDS = Kept[str, tuple[tuple[str, ...], str, str]](4_096)
 
 
 class CorpusCounts:
@@ -54,20 +57,22 @@ class CorpusCounts:
         self._tables: dict[str, Counter[str]] = {name: Counter() for name in TABLES}
 
     def add_passages(
-        self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]
+        self,
+        passages: Sequence[NormalizedPassage],
+        short: Iterable[tuple[Iterable[str], Iterable[str]]],
     ) -> None:
         """Count passages, their titles, and their short words.
 
         Args:
             passages: The passages.
-            short: The short words of each, or of all together, counted.
+            short: The short words of each, or of all together, and those before a full stop.
         """
         if passages:
             self._tables[PASSAGES][""] += len(passages)
         self._tables[TITLES].update(passage.title for passage in passages if passage.title)
-        for of_one in short:
-            self._tables[SHORT].update(of_one.every)
-        self._tables[STOPPED].update(chain.from_iterable(of_one.stopped for of_one in short))
+        for every, stopped in short:
+            self._tables[SHORT].update(every)
+            self._tables[STOPPED].update(stopped)
 
     def add_words(self, counted: Sequence[CountedWords]) -> None:
         """Count the words of passages."""
@@ -109,25 +114,37 @@ class CorpusCounts:
 class FewCounts:
     """Counts what a few passages teach, which read each other and no others.
 
-    Each is read again and again, as the candidates of questions are, and its words are counted once
-    for itself. Of all together, only those are added up that something is decided by: a word that
-    is nowhere before a full stop is no abbreviation however often it comes, and a small word that
-    never has a capital is no name.
+    Of all their words, only those are counted that something is decided by: a word that is nowhere
+    before a full stop is no abbreviation however often it comes, and a small word that never has a
+    capital is no name.
 
     Args:
         passages: The passages.
         short: What `KeptWords.short_of` returns of each.
     """
 
-    def __init__(self, passages: Sequence[NormalizedPassage], short: Sequence[ShortCounts]) -> None:
+    def __init__(
+        self, passages: Sequence[NormalizedPassage], short: Sequence[KeptShortWords]
+    ) -> None:
         self._passages, self._short = passages, short
 
     def abbreviations(self) -> frozenset[str]:
         """Return the short words whose full stop ends no sentence."""
         stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
-        often = frozenset([word for word, n in stopped.items() if n >= MIN_ABBREVIATED])
-        total = _added_up([one.every for one in self._short], often)
-        return choose_abbreviations(total, {word: stopped[word] for word in often})
+        often = [(word, n) for word, n in stopped.items() if n >= MIN_ABBREVIATED]
+        return frozenset([word for word, n in often if self._is_mostly_stopped(word, n)])
+
+    def _is_mostly_stopped(self, word: str, n: int) -> bool:
+        """Return whether `choose_abbreviations` chooses a word that comes n times before a stop.
+
+        A common word shows in the first passages that it is none.
+        """
+        total = 0
+        for short in self._short:
+            total += short.times(word)
+            if n <= MIN_ABBREVIATED_SHARE * total:
+                return False
+        return True
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
@@ -137,7 +154,9 @@ class FewCounts:
         """
         decided = frozenset[str]().union(*(one.decided for one in written))
         counted = [one.counted for one in written]
-        small = _added_up([one.small_counts for one in written], decided)
+        small = Counter(
+            filter(decided.__contains__, chain.from_iterable(one.small for one in counted))
+        )
         capital = dict.fromkeys(chain.from_iterable(one.capital for one in counted), 1)
         both = filter(small.__contains__, chain.from_iterable(one.capital for one in counted))
         capital.update(Counter(both))  # the others are only asked whether they are there
@@ -160,22 +179,11 @@ class FewCounts:
 
         def tables() -> Mapping[str, Mapping[str, int]]:
             counts = CorpusCounts(None)
-            counts.add_passages(self._passages, self._short)
+            counts.add_passages(self._passages, [one.words() for one in self._short])
             counts.add_words([one.counted for one in written])
             return counts.known().tables
 
         return Knowledge(NAMES_FORM, LateTables(TABLES, tables))
-
-
-def _added_up(counts: Sequence[Mapping[str, int]], words: frozenset[str]) -> dict[str, int]:
-    """Return how often some words come in all of some counts, for those that come."""
-    total = dict[str, int]()
-    for of_one in counts:
-        # What is gone through is the operand of the one, and the argument of the other.
-        few = len(words) < len(of_one)
-        for word in of_one.keys() & words if few else words.intersection(of_one):
-            total[word] = total.get(word, 0) + of_one[word]
-    return total
 
 
 @dataclass(frozen=True)
@@ -192,23 +200,51 @@ class Corpus:
     decided: frozenset[str] | None = None
     starts: frozenset[str] | None = None
 
-    def evidence(self, passage: NormalizedPassage, written: Written) -> Evidence:
-        """Return what the corpus says of the words of a passage."""
-        title_words = self.title_words
-        starts = sorted(written.starts & self._title_starts) if title_words else []
-        titles = [
-            (start, tuple([t for t in title_words[start] if f" {' '.join(t)}" in written.in_order]))
-            for start in starts
-        ]
-        return Evidence(
-            written.abbreviations,
-            written.decided & self._mostly_small,
-            written.decided & self._capital,
-            written.singles & self.titles,
-            tuple([(start, group) for start, group in titles if group]),
-            self._unspaced_titles_in(passage.text),
-            *self._of_caseless(written.counted.caseless, written.counted.pairs),
-        )
+    def evidence(
+        self, passages: Sequence[NormalizedPassage], written: Sequence[Written]
+    ) -> Iterator[Evidence]:
+        """Yield what the corpus says of the words of each passage.
+
+        Args:
+            passages: The passages.
+            written: How the words of each are written.
+        """
+        begins = self._title_starts_in(written)
+        for passage, one, starts in zip(passages, written, begins, strict=True):
+            titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
+            for start in sorted(starts):
+                known = self._title_starts[start]
+                if group := [keys for keys, text in known if text in one.in_order]:
+                    titles.append((_start_of(group[0]), tuple(group)))
+            caseless = NOTHING, NOTHING
+            if one.counted.caseless:  # else there are no pairs
+                caseless = self._of_caseless(one.counted.caseless, one.counted.pairs)
+            yield Evidence(
+                one.abbreviations,
+                self._mostly_small,
+                self._capital,
+                self.titles,
+                tuple(titles),
+                _unspaced_titles_in(self._unspaced_titles, passage.text),
+                caseless[0],
+                caseless[1],
+            )
+
+    def _title_starts_in(self, written: Sequence[Written]) -> list[set[str]]:
+        """Return which of `_title_starts` are in each passage: by their hashes, most are not."""
+        known, found = self._title_starts, [set[str]() for _ in written]
+        if not known or not written:
+            return found
+        wanted = np.sort(np.fromiter(map(hash, known), np.int64, len(known)))
+        every = np.concatenate([one.start_hashes for one in written])
+        nearest = np.minimum(np.searchsorted(wanted, every), len(wanted) - 1)
+        hits = np.flatnonzero(wanted[nearest] == every)
+        begins = offsets_of([len(one.starts) for one in written])
+        owners = np.searchsorted(begins, hits, side="right") - 1
+        for owner, place in zip(owners.tolist(), (hits - begins[owners]).tolist(), strict=True):
+            if (start := written[owner].starts[place]) in known:
+                found[owner].add(start)
+        return found
 
     def decisions(self) -> Decisions:
         """Return what the corpus decides on all words, for passages whose titles are found."""
@@ -217,7 +253,7 @@ class Corpus:
         joined = (pair for pair, together in tables[PAIRS].items() if together >= MIN_JOINED)
         return Decisions(
             self._mostly_small,
-            frozenset(self._capital),
+            self._capital,
             self.titles,
             self._unspaced_titles,
             frozenset(caseless),
@@ -231,9 +267,9 @@ class Corpus:
         return frozenset(word for word in words if small[word] > capital.get(word, 0))
 
     @cached_property
-    def _capital(self) -> AbstractSet[str]:
+    def _capital(self) -> frozenset[str]:
         words = self.known.tables[CAPITAL].keys()
-        return words if self.decided is None else frozenset(words & self.decided)
+        return frozenset(words if self.decided is None else words & self.decided)
 
     @cached_property
     def titles(self) -> frozenset[str]:
@@ -243,28 +279,36 @@ class Corpus:
     @cached_property
     def title_words(self) -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """The words of titles that have several, by the first two; the longest first."""
-        titles, starts = self.known.tables[TITLES], self.starts
-        return _group_titles(
-            [title for title in titles if starts is None or first_key(title) in starts]
-        )
+        return {
+            _start_of(group[0][0]): tuple([keys for keys, _ in group])
+            for group in self._title_starts.values()
+        }
 
     @cached_property
-    def _title_starts(self) -> frozenset[tuple[str, ...]]:
-        return frozenset(self.title_words)
+    def _title_starts(self) -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
+        """The titles of several words, by the first two; each with its words behind spaces."""
+        titles, starts = self.known.tables[TITLES], self.starts
+        by_start: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for title in titles:
+            if starts is None or first_key(title) in starts:
+                keys, start, text = _words_of_title(title)
+                if len(keys) > 1:
+                    by_start.setdefault(start, []).append((keys, text))
+        return {
+            start: group
+            if len(group) == 1
+            else sorted(set(group), key=lambda title: (-len(title[0]), title[0]))
+            for start, group in by_start.items()
+        }
 
     @cached_property
     def _unspaced_titles(self) -> Mapping[str, list[str]]:
         return group_unspaced_titles(list(self.known.tables[TITLES]))
 
-    def _unspaced_titles_in(self, text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return _unspaced_titles_in(self._unspaced_titles, text)
-
     def _of_caseless(
         self, words: frozenset[str], pairs: frozenset[str]
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return which caseless words are names, and which pairs of these come together again."""
-        if not words:  # and so no pairs
-            return _NOTHING, _NOTHING
         together = self.known.tables[PAIRS]
         return (
             frozenset([word for word in words if self._is_spaced_name(word)]),
@@ -329,25 +373,22 @@ def _unspaced_titles_in(
     return tuple((start, tuple(groups[start])) for start in sorted(starts))
 
 
-def _group_titles(titles: Sequence[str]) -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the words of titles that have several, by the first two; the longest first."""
-    by_start: defaultdict[tuple[str, ...], set[tuple[str, ...]]] = defaultdict(set)
-    for title in titles:
-        keys = _keys_of(title)
-        if len(keys) > 1:
-            by_start[keys[0], without_possessive(keys[1])].add(keys)
-    return {
-        start: tuple(sorted(group, key=lambda keys: (-len(keys), keys)))
-        for start, group in by_start.items()
-    }
+def _start_of(keys: tuple[str, ...]) -> tuple[str, str]:
+    """Return the first two words of a title, by which it is found."""
+    return keys[0], without_possessive(keys[1])
 
 
-def _keys_of(title: str) -> tuple[str, ...]:
-    """Return the words of a title, with their case folded."""
-    if (known := TITLE_KEYS.get(title)) is not None:
+def _words_of_title(title: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the words of a title, with their case folded.
+
+    Returns:
+        The words; the first two with a space between, "" where there is one; and all behind spaces.
+    """
+    if (known := TITLE_WORDS.get(title)) is not None:
         return known
     if title.replace(" ", "").isalnum():  # as most are: words between spaces
         keys = tuple(title.casefold().split())
     else:
         keys = tuple(find_columns(title).keys)
-    return TITLE_KEYS.put(title, keys) if len(title) <= MAX_KEPT_TEXT else keys
+    made = keys, " ".join(_start_of(keys)) if len(keys) > 1 else "", f" {' '.join(keys)}"
+    return TITLE_WORDS.put(title, made) if len(title) <= MAX_KEPT_TEXT else made

@@ -8,6 +8,7 @@ for each word is little, as the words come out of one call that splits all of th
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -118,14 +119,14 @@ class JoinedTexts:
         caseless = no_case & is_shown & (self.signs[starts] > _LAST_ASCII)
         within = is_shown & ~(begins | behind_stop)
         columns = WordColumns(
-            starts.tolist(),
-            ends.tolist(),
-            keys,
-            begins.tolist(),
-            capitals.tolist(),
-            sentences.tolist(),
-            behind_stop.tolist(),
-            [],
+            array("q", starts.tobytes()),
+            array("q", ends.tobytes()),
+            tuple(keys),
+            begins.tobytes(),
+            capitals.tobytes(),
+            array("q", sentences.tobytes()),
+            behind_stop.tobytes(),
+            (),
         )
         parts = zip(
             self.starts.tolist(),
@@ -139,7 +140,7 @@ class JoinedTexts:
         )
         return [
             CountedTextWords(
-                TextWords(self.text, start, columns, begin, behind, opening),
+                TextWords(self.text, start, columns, begin, behind, tuple(opening)),
                 tuple(capital),
                 tuple(small),
                 bool(without_case),
@@ -150,7 +151,8 @@ class JoinedTexts:
     def short_words(self) -> list[ShortWords]:
         """Return what `find_short_words` returns of each text."""
         starts, ends = _runs((self.looks & _LETTER) != 0)
-        signs, looks = np.append(self.signs, [0, 0]), np.append(self.looks, 0)
+        signs, looks = np.zeros(len(self.signs) + 2, self.signs.dtype), np.append(self.looks, 0)
+        signs[:-2] = self.signs
         is_whole = ((looks[ends] & _IN_WORD) == 0) & (signs[ends] != _UNDERSCORE)
         is_short = (ends - starts > 1) & is_whole
         starts, ends = starts[is_short], ends[is_short]
@@ -254,7 +256,9 @@ def is_plain(text: str) -> bool:
 
 def _runs(mask: Mask) -> tuple[Numbers, Numbers]:
     """Return where the runs of what is true start, and where they end."""
-    changes = np.diff(mask.view(np.int8), prepend=np.int8(0), append=np.int8(0))
+    inside = np.zeros(len(mask) + 2, np.int8)
+    inside[1:-1] = mask
+    changes = inside[1:] - inside[:-1]
     return np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
 
 

@@ -7,12 +7,12 @@ are kept with what was asked, and are read anew only where the corpus says somet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any, NamedTuple
 
 from clew.read.extract.extractor import Triple
-from clew.read.extract.mentions import Run
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     WORDS,
@@ -23,44 +23,57 @@ from clew.read.extract.passage_names import (
     find_mentions,
     without_overlaps,
 )
-from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 
-class _Asked(frozenset[str]):
+class _Asked(AbstractSet[str]):
     """Words, and those that somebody asked whether they are among them."""
 
-    def __init__(self, _words: AbstractSet[str]) -> None:
-        self.asked = set[str]()
+    def __init__(self, words: AbstractSet[str]) -> None:
+        self.words, self.asked = words, list[Any]()
 
     def __contains__(self, word: object) -> bool:
-        self.asked.add(str(word))
-        return super().__contains__(word)
+        self.asked.append(word)
+        return word in self.words
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
 
 
 class KnownFacts(NamedTuple):
     """The facts of a passage, and what they depend on.
 
     Attributes:
-        asked: The words that were asked for, of `mostly_small`, `capital` and `titles` each.
-        found: Those of them that were there.
-        mentions: The names.
+        asked_small: The words that were asked for, whether they are `mostly_small`.
+        asked_capital: The same of `capital`.
+        asked_titles: The same of `titles`.
+        small: Whether each of `asked_small` was.
+        capital: Whether each of `asked_capital` was.
+        titles: Whether each of `asked_titles` was.
+        mentions: The names, as the parts of each, one behind the other: the garbage collector looks
+            at every object again and again, but not at a tuple of texts and numbers.
         facts: The facts.
     """
 
-    asked: tuple[frozenset[str], ...]
-    found: tuple[AbstractSet[str], ...]
-    mentions: list[Mention]
+    asked_small: tuple[str, ...]
+    asked_capital: tuple[str, ...]
+    asked_titles: tuple[str, ...]
+    small: tuple[bool, ...]
+    capital: tuple[bool, ...]
+    titles: tuple[bool, ...]
+    mentions: tuple[object, ...]
     facts: tuple[Triple, ...]
 
     def hold(self, evidence: Evidence) -> bool:
         """Return whether the corpus says the same of the words that were asked for."""
-        small, capital, titles = self.asked
-        return self.found == (
-            evidence.mostly_small & small,
-            evidence.capital & capital,
-            evidence.titles & titles,
+        return (
+            self.small == tuple(map(evidence.mostly_small.__contains__, self.asked_small))
+            and self.capital == tuple(map(evidence.capital.__contains__, self.asked_capital))
+            and self.titles == tuple(map(evidence.titles.__contains__, self.asked_titles))
         )
 
 
@@ -68,12 +81,12 @@ class KnownPassage(NamedTuple):
     """What is known of a passage, whatever the corpus says of its words, and what by that.
 
     Attributes:
-        runs: What may be a name, by the numbers of the words, of which the first behind the title
-            is 0.
+        runs: What may be a name, as the parts of each run, one behind the other, by the numbers of
+            the words, of which the first behind the title is 0.
         known: Its facts, the newest first.
     """
 
-    runs: Sequence[Run]
+    runs: tuple[int, ...]
     known: tuple[KnownFacts, ...]
 
 
@@ -99,7 +112,7 @@ def read_facts(
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
     small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
-    key = passage, rules, evidence[:1], evidence[4:]
+    key = *passage, rules, evidence.abbreviations, *evidence[4:]
     before = FACTS.get(key)
     known = () if before is None else before.known
     for one in known:
@@ -108,23 +121,38 @@ def read_facts(
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
     traced = _Asked(small), _Asked(capital), _Asked(titles)
-    traceable = evidence._replace(mostly_small=traced[0], capital=traced[1], titles=traced[2])
+    traceable = Evidence(
+        evidence.abbreviations,
+        traced[0],
+        traced[1],
+        traced[2],
+        evidence.title_words,
+        evidence.unspaced_titles,
+        evidence.spaced_names,
+        evidence.joined,
+    )
     begin = words.first  # the words of texts that are read together are numbered on
     if before is not None:
-        runs = [(first + begin, end + begin, is_title) for first, end, is_title in before.runs]
+        parts = before.runs
+        runs = [
+            (first + begin, end + begin, bool(is_title))
+            for first, end, is_title in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        ]
+        kept_runs = before.runs
     else:
         runs = find_evident_runs(words, evidence, rules)
+        kept_runs = tuple([n for a, b, title in runs for n in (a - begin, b - begin, title)])
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
-    facts = next((one.facts for one in known if one.mentions == mentions), None)
+    flat = tuple(chain.from_iterable(mentions))
+    facts = next((one.facts for one in known if one.mentions == flat), None)
     if facts is None:
         facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
-        found = KnownFacts(
-            tuple([frozenset(some.asked) for some in traced]),
-            tuple([some & some.asked for some in traced]),
-            mentions,
-            facts,
-        )
-        kept = tuple([(first - begin, end - begin, is_title) for first, end, is_title in runs])
-        FACTS.put(key, KnownPassage(kept, (found, *known[: MAX_KNOWN - 1])))
+        asked = [tuple(dict.fromkeys(some.asked)) for some in traced]
+        there = [
+            tuple(map(words.__contains__, of_one))
+            for words, of_one in zip((small, capital, titles), asked, strict=True)
+        ]
+        found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], flat, facts)
+        FACTS.put(key, KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1])))
     return facts

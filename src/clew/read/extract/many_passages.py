@@ -12,7 +12,6 @@ an executor, it does the batches.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -27,7 +26,6 @@ from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     MOST_WRITTEN,
     NormalizedPassage,
-    ShortCounts,
     choose_mentions,
     find_all_short,
     find_passage_runs,
@@ -111,7 +109,7 @@ def find_in_many(
     counts, stopped = CorpusCounts(before), list[tuple[str, ...]]()
     for some, short in _each(count_short, passages, lambda some: passages[some]):
         stops = tuple(chain.from_iterable(short.stopped))
-        counts.add_passages(passages[some], [ShortCounts(Counter(short.every), stops)])
+        counts.add_passages(passages[some], [(short.every, stops)])
         stopped += [tuple(dict.fromkeys(words)) for words in short.stopped]
     abbreviations = counts.abbreviations()
     title_words = Corpus(counts.known()).title_words

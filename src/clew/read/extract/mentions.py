@@ -24,6 +24,7 @@ _STOPPED_RUN = re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?=\. )
 _ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?![0-9_])")
 _STOPPED_ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?=\. )")
 MAX_SHORT = 4  # letters of a short word, or of the end of a longer one
+_POSSESSIVES = ("'s", "’s")
 _INSIDE_NAME = (" ", ". ", " & ")  # what may be between two words of a name
 MIN_ABBREVIATED = 3  # times that an abbreviation has a full stop
 MIN_ABBREVIATED_SHARE = 0.8  # of its occurrences
@@ -122,9 +123,11 @@ def find_runs(
         title_end = i + _title_length(words, i, titles) if keys[i] in firsts else i
         if title_end > run_end:
             yield i, title_end, True
-        elif run_end > i:
-            yield i, run_end, False
-        behind = max(run_end, title_end)
+            behind = title_end
+        else:
+            if run_end > i:
+                yield i, run_end, False
+            behind = run_end
 
 
 def first_words(titles: TitleWords) -> frozenset[str]:
@@ -154,15 +157,22 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
 
 def _run_end(words: TextWords, first: int, inner_words: Collection[str], max_words: int) -> int:
     """Return the number behind the run that begins at a word."""
-    end, keys, capitals = first + 1, words.columns.keys, words.columns.capitals
-    while end < words.end and end - first < max_words and _is_joined(words, end):
+    text, _, (starts, ends, keys, begins, capitals, *_), _, behind, _ = words
+    end = first + 1
+    while (
+        end < behind
+        and end - first < max_words
+        and not begins[end]  # and what `_is_joined` looks at besides
+        and text[ends[end - 1] : starts[end]] in _INSIDE_NAME
+        and not keys[end - 1].endswith(_POSSESSIVES)
+    ):
         if capitals[end]:
             end += 1
             continue
         last = end
-        while last < words.end and last - end < MAX_SMALL_WORDS and keys[last] in inner_words:
+        while last < behind and last - end < MAX_SMALL_WORDS and keys[last] in inner_words:
             last += 1
-        if last == end or last == words.end or not capitals[last]:
+        if last in (end, behind) or not capitals[last]:
             break
         if not all(_is_joined(words, i) for i in range(end + 1, last + 1)):
             break
@@ -176,7 +186,7 @@ def _is_joined(words: TextWords, i: int) -> bool:
     return (
         not columns.begins[i]
         and words.text[columns.ends[i - 1] : columns.starts[i]] in _INSIDE_NAME
-        and not columns.keys[i - 1].endswith(("'s", "’s"))
+        and not columns.keys[i - 1].endswith(_POSSESSIVES)
     )
 
 

@@ -42,9 +42,10 @@ def read_names(
     facts: Iterator[Sequence[Triple]]
     if len(normalized) <= MANY and min_passages <= 1:
         corpus, known, written, words = _learn(normalized, before)
+        evidence = corpus.evidence(normalized, written)
         facts = (
-            read_facts(one, corpus.evidence(one, how), rules, its_words)
-            for one, how, its_words in zip(normalized, written, words, strict=True)
+            read_facts(one, shown, rules, its_words)
+            for one, shown, its_words in zip(normalized, evidence, words, strict=True)
         )
     elif min_passages <= 1:
         corpus, facts = find_in_many(normalized, before, rules, _FactsOf(rules))
@@ -60,7 +61,8 @@ def read_names(
 def forget_passages(passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
     """Return what is known without some passages."""
     normalized, counts = _normalize_all(passages), CorpusCounts(None)
-    counts.add_passages(normalized, WORDS.short_of([one.text for one in normalized]))
+    short = WORDS.short_of([one.text for one in normalized])
+    counts.add_passages(normalized, [one.words() for one in short])
     counts.add_words([one.counted for one in WORDS.written(normalized, frozenset())[0]])
     return known.shrunk(counts.known())
 
@@ -121,14 +123,14 @@ def _learn(
         written, words = WORDS.written(passages, few.abbreviations())
         return few.corpus(written), few.known(written), written, words
     counts = CorpusCounts(before)
-    counts.add_passages(passages, short)
+    counts.add_passages(passages, [one.words() for one in short])
     written, words = WORDS.written(passages, counts.abbreviations())
     counts.add_words([one.counted for one in written])
     known = counts.known()
     decided = frozenset[str]().union(*(one.decided for one in written))
     starts = None
     if len(known.tables[TITLES]) > len(passages):  # of few passages most titles are not asked
-        starts = frozenset(first for one in written for first, _ in one.starts)
+        starts = frozenset(start.partition(" ")[0] for one in written for start in one.starts)
     return Corpus(known, decided, starts), known, written, words
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import compress, pairwise
 from operator import not_
 from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clew.read.extract.caseless import (
     MIN_JOINED,
@@ -42,6 +44,7 @@ from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
+NOTHING = frozenset[str]()  # one for all: the garbage collector looks at each that is kept
 MAX_TITLE_LENGTH = 100  # characters of a first line that is taken for a title
 YEAR_DIGITS = 4
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
@@ -74,43 +77,56 @@ class CountedWords(NamedTuple):
     pairs: frozenset[str]
 
 
-class ShortCounts(NamedTuple):
-    """The short words of texts; see `find_short_words`.
+class KeptShortWords(NamedTuple):
+    """The short words of a text; see `find_short_words`.
 
     Attributes:
-        every: How often each comes.
+        every: All of them, each between two spaces of its own: few are ever counted.
         stopped: Those before a full stop, as often as they come there.
     """
 
-    every: Mapping[str, int]
+    every: str
     stopped: tuple[str, ...]
+
+    def times(self, word: str) -> int:
+        """Return how often a word comes.
+
+        Example:
+            >>> KeptShortWords(" st  st  stay ", ()).times("st")
+            2
+        """
+        return self.every.count(f" {word} ")
+
+    def words(self) -> ShortWords:
+        """Return what `find_short_words` returns."""
+        return tuple(self.every.split()), self.stopped
 
 
 class Written(NamedTuple):
     """How the words of a passage are written.
 
+    Tuples of texts are no sets, as the garbage collector looks at these again and again.
+
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
         counted: Those that are counted.
-        small_counts: How often each comes among `counted.small`.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
-        singles: Those with a capital, without the ending of a possessive.
-        starts: The first two words of what may be the title of another passage.
+        starts: The first two words of what may be the title of another passage, a space between.
+        start_hashes: Their hashes, in this process.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
     abbreviations: frozenset[str]
     counted: CountedWords
-    small_counts: Mapping[str, int]
-    decided: frozenset[str]
-    singles: frozenset[str]
-    starts: frozenset[tuple[str, str]]
+    decided: tuple[str, ...]
+    starts: tuple[str, ...]
+    start_hashes: NDArray[np.int64]
     in_order: str
 
 
 class Evidence(NamedTuple):
-    """What the corpus says of the words of one passage.
+    """What the corpus says of the words of one passage, of which others may be there, too.
 
     Attributes:
         abbreviations: Those whose full stop ends no sentence.
@@ -142,7 +158,7 @@ class KeptWords:
     def __init__(self, most_words: int, most_written: int) -> None:
         self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
-        self._short = Kept[str, ShortCounts](most_written)
+        self._short = Kept[str, KeptShortWords](most_written)
 
     def written(
         self, passages: Sequence[NormalizedPassage], abbreviations: frozenset[str]
@@ -157,7 +173,7 @@ class KeptWords:
             That, and the words of those of the passages of which it was not known.
         """
         short = self.short_of([passage.text for passage in passages])
-        own = [abbreviations.intersection(one.stopped) for one in short]
+        own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
         missing = [i for i, known in enumerate(written) if known is None]
@@ -184,7 +200,7 @@ class KeptWords:
         words = find_passage_words(passage, abbreviations)
         return self._words.put(key, words) if _is_kept(passage) else words
 
-    def short_of(self, texts: Sequence[str]) -> list[ShortCounts]:
+    def short_of(self, texts: Sequence[str]) -> list[KeptShortWords]:
         """Return the short words of each text.
 
         Others than those before a full stop are no abbreviations of its own, whatever other texts
@@ -194,12 +210,14 @@ class KeptWords:
         missing = [i for i, known in enumerate(short) if known is None]
         found = find_all_short([texts[i] for i in missing])
         for i, (every, stopped) in zip(missing, found, strict=True):
-            short[i] = counted = ShortCounts(Counter(every), stopped)
+            short[i] = words = KeptShortWords(f" {'  '.join(every)} ", stopped)
             if len(texts[i]) <= MAX_KEPT_TEXT:
-                self._short.put(texts[i], counted)
-        return cast("list[ShortCounts]", short)
+                self._short.put(texts[i], words)
+        return cast("list[KeptShortWords]", short)
 
 
+JOINED = Kept[tuple[str, ...], JoinedTexts](1)
+"""The texts that were joined last: of the same ones first the short words are found, then all."""
 MOST_WRITTEN = 4_096
 WORDS = KeptWords(512, MOST_WRITTEN)
 
@@ -261,7 +279,7 @@ def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str
         >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
         ['it', 'is', 'far']
     """
-    columns = find_columns(blank_unspaced(passage.text), abbreviations)
+    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_tuples()
     return TextWords.from_place(passage.text, columns, passage.start)
 
 
@@ -281,7 +299,7 @@ def find_words(
     """
     found = dict[int, tuple[TextWords, CountedWords]]()
     for some in plain_blocks([passage.text for passage in passages]):
-        joined = JoinedTexts.of([passages[i].text for i in some])
+        joined = _join(tuple([passages[i].text for i in some]))
         each = joined.words([passages[i].start for i in some], [abbreviations[i] for i in some])
         for i, (words, capital, small, has_caseless) in zip(some, each, strict=True):
             caseless = caseless_words(words) if has_caseless else []
@@ -297,9 +315,15 @@ def find_all_short(texts: Sequence[str]) -> list[ShortWords]:
     """Return what `find_short_words` returns of each text."""
     found = dict[int, ShortWords]()
     for some in plain_blocks(texts):
-        short = JoinedTexts.of([texts[i] for i in some]).short_words()
+        short = _join(tuple([texts[i] for i in some])).short_words()
         found.update(zip(some, short, strict=True))
     return [found[i] if i in found else find_short_words(text) for i, text in enumerate(texts)]
+
+
+def _join(texts: tuple[str, ...]) -> JoinedTexts:
+    """Return the joined texts; those whose short words are found have theirs found next."""
+    known = JOINED.get(texts)
+    return JOINED.put(texts, JoinedTexts.of(texts)) if known is None else known
 
 
 def find_passage_runs(
@@ -443,6 +467,8 @@ def count_caseless(
     capital: tuple[str, ...], small: tuple[str, ...], caseless: Sequence[Word]
 ) -> CountedWords:
     """Return words that are counted, and with them those in scripts without capitals."""
+    if not caseless:
+        return CountedWords(capital, small, NOTHING, NOTHING)
     return CountedWords(
         capital,
         small,
@@ -452,7 +478,7 @@ def count_caseless(
 
 
 def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[str]) -> Written:
-    text, columns, first, end = words.text, words.columns, words.first, words.end
+    columns, first, end = words.columns, words.first, words.end
     keys, begins, capitals, openings = (
         columns.keys,
         columns.begins,
@@ -464,21 +490,18 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
         i for i in compress(range(first, end), columns.behind_stop[first:end]) if not begins[i]
     ]
     own, last = keys[first:end], end - 1
+    in_order = f" {' '.join(own)}" if own else ""
+    seconds = own  # without the ending of a possessive, of which most texts have none
+    if "'" in in_order or "’" in in_order:
+        seconds = list(map(without_possessive, own))
+    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
     return Written(
         abbreviations,
         counted,
-        Counter(counted.small),
-        frozenset([keys[i] for i in (*cased, *doubtful)]),
-        frozenset(
-            [
-                keys[i]
-                if (key := keys[i]).isascii() and "'" not in key
-                else _single(text[columns.starts[i] : columns.ends[i]], key)
-                for i in cased
-            ]
-        ),
-        frozenset([(keys[i], without_possessive(keys[i + 1])) for i in openings if i < last]),
-        f" {' '.join(own)}" if own else "",
+        tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
+        starts,
+        np.fromiter(map(hash, starts), np.int64, len(starts)),
+        in_order,
     )
 
 
@@ -507,7 +530,8 @@ def _mentions_of_runs(
                 if (mention := _mention_of_part(words, part, evidence)) is not None:
                     mentions.append(mention)
         elif is_title or end - first > 1 or key not in small or _single(word, key) in titles:
-            mentions.append(Mention(without_possessive(word), place, behind, sentences[first]))
+            name = without_possessive(word) if "'" in word or "’" in word else word
+            mentions.append(Mention(name, place, behind, sentences[first]))
     return mentions
 
 

@@ -63,9 +63,15 @@ def find_facts(
     facts: dict[Triple, None] = {}
     relation, last_end, last_sentence = UNKNOWN_RELATION, 0, NO_SENTENCE
     subject_key, is_subject, was_subject = fold_case(subject), False, False
+    longest = len(subject_key)
     for name, start, end, sentence in mentions:
-        key = name.lower() if name.isascii() and name.isalpha() else fold_case(name)
-        is_subject, was_subject = key == subject_key, is_subject
+        was_subject = is_subject
+        if name.isascii():  # then only what is longer may be the same with fewer spaces
+            is_subject = name.lower() == subject_key or (
+                len(name) > longest and fold_case(name) == subject_key
+            )
+        else:
+            is_subject = fold_case(name) == subject_key
         same_sentence = last_sentence == sentence
         between = text[last_end if same_sentence else sentence : start]
         last_end, last_sentence = end, sentence
@@ -90,7 +96,11 @@ def find_facts(
 
 
 def _words(text: str) -> list[str]:
-    return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+    if not text.isascii():
+        return _WORD.findall(text)
+    if text.replace(" ", "").isalnum():  # as most are: words between spaces
+        return text.split()
+    return _ASCII_WORD.findall(text)
 
 
 def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]) -> bool:

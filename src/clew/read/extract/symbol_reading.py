@@ -60,6 +60,8 @@ def read_symbols(
         modules: Scopes that are read already, by the ids of their documents.
     """
     files = _read_files(_files_of(passages), modules)
+    if not files:  # so no text can mean a symbol
+        return [[] for _ in passages], code_knowledge((), (), {})
     facts = _read_facts(files)
     naming = Naming({}).grown(facts)
     known = naming.known_names() if mentions else {}

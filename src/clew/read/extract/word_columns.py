@@ -52,7 +52,10 @@ class Word(NamedTuple):
 
 
 class WordColumns(NamedTuple):
-    """The words of a text: entry `i` of every list is of word `i`; see `Word`.
+    """The words of a text: entry `i` of every column is of word `i`; see `Word`.
+
+    They are arrays, bytes and tuples where they are kept: at every entry of a list the garbage
+    collector looks again and again.
 
     Attributes:
         starts: Where each starts.
@@ -66,14 +69,27 @@ class WordColumns(NamedTuple):
             or whose first letter has no case.
     """
 
-    starts: list[int]
-    ends: list[int]
-    keys: list[str]
-    begins: list[bool]
-    capitals: list[bool]
-    sentences: list[int]
-    behind_stop: list[bool]
-    openings: list[int]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    keys: Sequence[str]
+    begins: Sequence[int]
+    capitals: Sequence[int]
+    sentences: Sequence[int]
+    behind_stop: Sequence[int]
+    openings: Sequence[int]
+
+    def as_tuples(self) -> WordColumns:
+        """Return these columns as tuples."""
+        return WordColumns(
+            tuple(self.starts),
+            tuple(self.ends),
+            tuple(self.keys),
+            tuple(self.begins),
+            tuple(self.capitals),
+            tuple(self.sentences),
+            tuple(self.behind_stop),
+            tuple(self.openings),
+        )
 
     def word(self, i: int) -> Word:
         """Return the object for a word.
@@ -86,8 +102,8 @@ class WordColumns(NamedTuple):
             self.starts[i],
             self.ends[i],
             self.keys[i],
-            self.begins[i],
-            self.capitals[i],
+            bool(self.begins[i]),
+            bool(self.capitals[i]),
             self.sentences[i],
         )
 
@@ -129,7 +145,7 @@ class TextWords(NamedTuple):
     @property
     def keys(self) -> list[str]:
         """The words with their case folded."""
-        return self.columns.keys[self.first : self.end]
+        return list(self.columns.keys[self.first : self.end])
 
 
 def find_columns(text: str, abbreviations: Collection[str] = ()) -> WordColumns:

@@ -71,7 +71,7 @@ def format_of_piece(metadata: Mapping[str, Any]) -> str:
         >>> format_of_piece({"source": "guide/moon.md"}), format_of_piece({"source": "a.js"})
         ('markdown', 'text')
     """
-    for key in FILE_NAME_KEYS:
+    for key in FILE_NAME_KEYS if metadata else ():
         name = metadata.get(key)
         if name and (format := format_of_file(str(name))).outlines_pieces:
             return format.name
