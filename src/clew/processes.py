@@ -120,6 +120,27 @@ def begin_elsewhere(function: Callable[[Item], Result], item: Item) -> WorkElsew
     return team.begin(function, item) if isinstance(team, _Team) else None
 
 
+def begin_items(
+    function: Callable[[Item], Result], items: Sequence[Item], *, sizes: Sequence[int]
+) -> ItemsBegun[Result] | None:
+    """Have other processes that `map_items` has started work on items, while this one goes on.
+
+    Args:
+        function: As in `map_items`.
+        items: What it is called with.
+        sizes: How large each item is, in characters or bytes.
+
+    Returns:
+        The work, which ends with the block around at the latest; None where no process is free.
+
+    Example:
+        >>> begin_items(abs, [1, -2], sizes=[1, 1]) is None  # outside `working`
+        True
+    """
+    team = _CURRENT.get()
+    return team.begin_items(function, items, sizes) if isinstance(team, _Team) else None
+
+
 def map_items(
     function: Callable[[Item], Result],
     items: Sequence[Item],
@@ -373,6 +394,7 @@ class _Other:
     """Another process, which works for this one."""
 
     def __init__(self) -> None:
+        self._last: threading.Thread | None = None  # which has it do some work
         new_group: dict[str, Any] = (  # Ctrl-C is for this process, which ends the others
             {"process_group": 0}
             if os.name == "posix"
@@ -386,6 +408,19 @@ class _Other:
             **new_group,
         )
         self.is_ready = False
+
+    def begin(self, work: Callable[[], object]) -> threading.Thread:
+        """Return a new thread that has the process do some work, behind what it has begun."""
+        before = self._last
+
+        def run() -> None:
+            if before is not None:
+                before.join()
+            work()
+
+        self._last = thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        return thread
 
     def send(self, request: bytes) -> None:
         assert self._process.stdin is not None
@@ -432,8 +467,7 @@ class WorkElsewhere(Generic[Result]):
 
     def __init__(self, other: _Other, function: Callable[[Item], Result], item: Item) -> None:
         self._other, self._value = other, cast("Result | None", None)
-        self._thread = threading.Thread(target=self._run, args=(function, item), daemon=True)
-        self._thread.start()
+        self._thread = other.begin(partial(self._run, function, item))
 
     def _run(self, function: Callable[[Item], Result], item: Item) -> None:
         with suppress(Exception):  # what it is for is then done by who wants it
@@ -453,6 +487,35 @@ class WorkElsewhere(Generic[Result]):
     def end(self) -> None:
         """End the process, whatever it has come to."""
         self._other.end()
+
+
+class ItemsBegun(Generic[Result]):
+    """Work on items that other processes have begun.
+
+    Args:
+        job: The work.
+        threads: Send it to the other processes.
+        say_unfit: Called with the reason where they cannot do it.
+    """
+
+    def __init__(
+        self,
+        job: _Job,
+        threads: Sequence[threading.Thread],
+        say_unfit: Callable[[str], object],
+    ) -> None:
+        self._job, self._threads, self._say_unfit = job, threads, say_unfit
+
+    def results(self) -> list[Result]:
+        """Do with them what is left, and return the results, in the order of the items.
+
+        Raises:
+            Exception: As `map_items`.
+        """
+        results = self._job.work(self._threads)
+        if self._job.unfit:
+            self._say_unfit(self._job.unfit)
+        return results
 
 
 class _Team:
@@ -479,12 +542,7 @@ class _Team:
             if reason := job.unfit or self._start(others):
                 self._say_alone(reason)
                 others = 0
-            threads = [
-                threading.Thread(target=job.work_in, args=(other,), daemon=True)
-                for other in self._others[:others]
-            ]
-            for thread in threads:
-                thread.start()
+            threads = [other.begin(partial(job.work_in, other)) for other in self._others[:others]]
             if threads:
                 self._do_meanwhile()
             results = job.work(threads, update)
@@ -507,6 +565,23 @@ class _Team:
                 work()
 
         threading.Thread(target=run, daemon=True).start()
+
+    def begin_items(
+        self, function: Callable[[Item], Result], items: Sequence[Item], sizes: Sequence[int]
+    ) -> ItemsBegun[Result] | None:
+        """Return what the function of this name returns."""
+        if not self._others:
+            return None
+        job = _Job(function, items, _batches(sizes), self.is_asked)
+
+        def work_in(other: _Other) -> None:
+            if not job.unfit:
+                job.work_in(other)
+            if job.unfit:  # an answer that nobody waits for may be under way
+                other.end()
+
+        threads = [other.begin(partial(work_in, other)) for other in self._others]
+        return ItemsBegun(job, threads, self._say_alone)
 
     def begin(self, function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
         """Return what `begin_elsewhere` returns."""
@@ -587,7 +662,9 @@ class _Job:
             self.unfit = f"{type(error).__name__}: {error}"
 
     def work(
-        self, threads: Sequence[threading.Thread], update: Callable[[int], object]
+        self,
+        threads: Sequence[threading.Thread],
+        update: Callable[[int], object] = lambda _: None,
     ) -> list[Any]:
         """Work until all is done, here and in the threads that send to other processes."""
         shown = 0

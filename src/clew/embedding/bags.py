@@ -475,6 +475,7 @@ def fit_bags(
     others: Sequence[str],
     progress: Callable[[int], object] = int,
     n_made: int = 0,
+    counted: Iterator[TextCounts] | None = None,
 ) -> tuple[StaticEmbedding, BagSegment]:
     """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
 
@@ -486,6 +487,7 @@ def fit_bags(
         progress: called with the number of texts of every batch.
         n_made: the rows, from the first one on, whose vectors are kept beside them, unless they are
             too many.
+        counted: what `TextCounts.of` returns of each `BATCH` of the corpus; None to count here.
 
     Returns:
         The embedder, and a row for each text of the corpus, then one for each of the others.
@@ -499,7 +501,9 @@ def fit_bags(
     n_kept = n_made if n_made <= MAX_MADE else 0
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
-    embedder, made_of = _fitted(corpus, sums_once=len(corpus) <= MAX_MADE)
+    if counted is None:
+        counted = (TextCounts.of(batch) for batch in _batches(corpus))
+    embedder, made_of = _fitted(corpus, counted, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
     of_others = (TextCounts.of(batch) for batch in _batches(others))
     for counts, (made, scales) in chain(
@@ -520,30 +524,31 @@ def fit_bags(
 
 
 def _fitted(
-    corpus: Sequence[str], sums_once: bool
+    corpus: Sequence[str], batches: Iterator[TextCounts], sums_once: bool
 ) -> tuple[StaticEmbedding, Iterator[tuple[TextCounts, tuple[Vectors, Vectors]]]]:
     """Return the embedder that a corpus weights, and of its texts the counts and what these make.
 
     Args:
         corpus: the texts.
+        batches: their counts, in turn.
         sums_once: whether the sums that the mean is made of wait until it is subtracted: they take
             as much memory as the vectors.
     """
     if sums_once:
-        batches = [TextCounts.of(batch) for batch in _batches(corpus)]
-        embedder, sums = StaticEmbedding.fit_and_sum(batches)
+        every = list(batches)
+        embedder, sums = StaticEmbedding.fit_and_sum(every)
         sums.reverse()
-        return embedder, ((counts, embedder.centre_sums(sums.pop())) for counts in batches)
-    counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
+        return embedder, ((counts, embedder.centre_sums(sums.pop())) for counts in every)
+    counted = deque(map(narrowed, batches))
     embedder = StaticEmbedding.fit_counted(corpus, counted)
-    in_turn = (_widened(counted.popleft()) for _ in range(len(counted)))
+    in_turn = (widened(counted.popleft()) for _ in range(len(counted)))
     return embedder, ((counts, embedder.embed_counts(counts)) for counts in in_turn)
 
 
-def _narrowed(counts: TextCounts) -> TextCounts:
+def narrowed(counts: TextCounts) -> TextCounts:
     """Return counts that wait for their turn, of which no value is looked at, in less memory."""
 
-    def narrowed(rows: CompressedRows) -> CompressedRows:
+    def in_less(rows: CompressedRows) -> CompressedRows:
         is_small = not len(rows.values) or rows.values.max() <= np.iinfo(np.uint8).max
         columns: NDArray[Any] = rows.columns
         if rows.width <= 2**16:
@@ -551,18 +556,19 @@ def _narrowed(counts: TextCounts) -> TextCounts:
         values = rows.values.astype(np.uint8) if is_small else rows.values
         return replace(rows, columns=columns, values=values)
 
-    return replace(counts, of_terms=narrowed(counts.of_terms), of_pieces=narrowed(counts.of_pieces))
+    return replace(counts, of_terms=in_less(counts.of_terms), of_pieces=in_less(counts.of_pieces))
 
 
-def _widened(counts: TextCounts) -> TextCounts:
-    """Return counts as `TextCounts.of` does, of what `_narrowed` returns."""
+def widened(counts: TextCounts) -> TextCounts:
+    """Return counts as `TextCounts.of` does, of what `narrowed` returns."""
 
-    def widened(rows: CompressedRows) -> CompressedRows:
+    def as_counted(rows: CompressedRows) -> CompressedRows:
         return replace(
             rows, columns=rows.columns.astype(np.int32), values=rows.values.astype(np.float64)
         )
 
-    return replace(counts, of_terms=widened(counts.of_terms), of_pieces=widened(counts.of_pieces))
+    of_terms, of_pieces = as_counted(counts.of_terms), as_counted(counts.of_pieces)
+    return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
