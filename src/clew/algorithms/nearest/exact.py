@@ -6,7 +6,8 @@ Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,11 +30,11 @@ from clew.graph import (
     release_pages,
     take_vectors,
 )
-from clew.second_thread import Begun, begin
+from clew.second_thread import Begun, begin, one_thread_each
 
 BLOCK_BYTES = 64 * 2**20
 AROUND = 3  # small blocks on both sides of a row in which a floor under its nearest is found
-STRIP_BYTES = 32 * 2**20  # of products that are looked through while the next ones are computed
+STRIP_BYTES = 32 * 2**20  # of products that a thread looks through at once
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
 MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are computed
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
@@ -169,22 +170,63 @@ def _near_among(
 
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
-    """Return the pairs that may be among the nearest, by all cosines."""
+    """Return the pairs that may be among the nearest, by all cosines.
+
+    Two threads look through the products strip by strip, where there is a core for it. A strip has
+    those of some rows with themselves and all later rows, so each pair comes once.
+    """
     n, floors = len(vectors), _floors_by_neighbourhoods(vectors, k, min_cosine)
-    blocks: list[Pairs] = []
-    for start, cosines in _products_by_strips(vectors):
-        end = start + len(cosines)
-        own = np.arange(len(cosines))
-        cosines[own, own] = -1
-        rows, others, scores = _candidates(cosines, k, floors[start:end])
-        blocks.append((rows + start, others + start, scores))
-        below = cosines[:, len(cosines) :]  # whose rows come later, as columns of this strip
-        rows, others, scores = _candidates(below.T, k, floors[end:])
-        blocks.append((rows + end, others + start, scores))
-        del cosines, below  # which the next but one would be computed beside
-        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
-            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-    return blocks
+    strips, turn = iter(_strips(n)), threading.Lock()
+    most_waiting = max(MAX_WAITING, 4 * n * k) // 2
+
+    def take() -> tuple[_Strip, Vectors] | None:
+        with turn:
+            strip = next(strips, None)
+            return None if strip is None else (strip, floors[strip.start :].copy())
+
+    def look_through(offer: Callable[[], object]) -> list[Pairs]:
+        blocks: list[Pairs] = []
+        while (taken := take()) is not None:
+            offer()
+            strip, raised = taken
+            blocks += _near_in_strip(vectors, strip, k, raised)
+            with turn:
+                np.maximum(floors[strip.start :], raised, out=floors[strip.start :])
+            if sum(len(scores) for _, _, scores in blocks) > most_waiting:
+                blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
+        return blocks
+
+    beside: list[Begun[list[Pairs]]] = []
+
+    def offer() -> None:
+        """Offer what is left to the second thread, once there is a core for it."""
+        if not (beside and beside[0].is_offered):
+            beside[:] = [begin(partial(look_through, lambda: None))]
+
+    with one_thread_each():
+        blocks = look_through(offer)
+        return blocks + [pairs for begun in beside for pairs in begun.result()]
+
+
+def _near_in_strip(vectors: Vectors, strip: _Strip, k: int, floors: Vectors) -> list[Pairs]:
+    """Return the pairs of a strip that may be among the nearest, and raise the floors.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        strip: The strip.
+        k: neighbours of a row, at most.
+        floors: float32, the lowest cosine of a neighbour so far, from the first row of the strip.
+    """
+    start, end = strip.start, strip.end
+    some, columns = vectors[start:end], vectors[start:].T
+    in_tiles = partial(_all_products, begins_alike=True)
+    cosines = in_tiles(some, columns.T) if strip.in_tiles else some @ columns
+    own = np.arange(len(some))
+    cosines[own, own] = -1
+    rows, near, scores = _candidates(cosines, k, floors[: len(some)])
+    below = cosines[:, len(some) :]  # whose rows come later, as columns of this strip
+    later, above, their_scores = _candidates(below.T, k, floors[len(some) :])
+    return [(rows + start, near + start, scores), (later + end, above + start, their_scores)]
 
 
 def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Vectors:
@@ -219,35 +261,38 @@ def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Ve
     return floors
 
 
-def _products_by_strips(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
-    """Yield the products of rows with themselves and all later rows, and the first of these rows.
+class _Strip(NamedTuple):
+    """Some rows of the products of all.
 
-    The next ones are computed beside, where there is a core for it.
+    Attributes:
+        start: the first row.
+        end: the row behind the last.
+        in_tiles: whether the products are computed part by part.
     """
-    n = len(vectors)
+
+    start: int
+    end: int
+    in_tiles: bool
+
+
+def _strips(n: int) -> list[_Strip]:
+    """Return the strips of the products of so many rows, the smallest ones last.
+
+    The last rows are computed in tiles. They come first, since that takes the longest.
+    """
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     strip = max(MIN_HEIGHT, STRIP_BYTES // (4 * max(n, 1)))
-    strips = list[tuple[int, int, bool]]()
+    strips, tiled = list[_Strip](), list[_Strip]()
     for start in range(0, n, height):
-        end, in_tiles = min(start + height, n), n - start <= MAX_IN_TILES
+        end = min(start + height, n)
+        if n - start <= MAX_IN_TILES:
+            tiled.append(_Strip(start, end, True))
+            continue
         # All of about one height: the product of a single row is rounded otherwise.
-        parts = 1 if in_tiles else math.ceil((end - start) / strip)
+        parts = math.ceil((end - start) / strip)
         bounds = [start + (end - start) * i // parts for i in range(parts + 1)]
-        strips += [(first, last, in_tiles) for first, last in pairwise(bounds)]
-
-    def product(start: int, end: int, in_tiles: bool) -> Vectors:
-        some, others = vectors[start:end], vectors[start:]
-        if in_tiles:
-            return _all_products(some, others, begins_alike=True)
-        at_once: Vectors = some @ others.T
-        return at_once
-
-    following: Begun[Vectors] | None = None
-    for i, one in enumerate(strips):
-        found = product(*one) if following is None else following.result()
-        following = begin(partial(product, *strips[i + 1])) if i + 1 < len(strips) else None
-        yield one[0], found
-        del found
+        strips += [_Strip(first, last, False) for first, last in pairwise(bounds)]
+    return [*tiled, *strips]
 
 
 def _all_products(some: Vectors, others: Vectors, *, begins_alike: bool = False) -> Vectors:
