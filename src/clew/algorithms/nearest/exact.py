@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -176,13 +177,15 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     those of some rows with themselves and all later rows, so each pair comes once.
     """
     n, floors = len(vectors), _floors_by_neighbourhoods(vectors, k, min_cosine)
-    strips, turn = iter(_strips(n)), threading.Lock()
+    strips, turn = deque(_strips(n)), threading.Lock()
     most_waiting = max(MAX_WAITING, 4 * n * k) // 2
 
     def take() -> tuple[_Strip, Vectors] | None:
         with turn:
-            strip = next(strips, None)
-            return None if strip is None else (strip, floors[strip.start :].copy())
+            if not strips:
+                return None
+            strip = strips.popleft()
+            return strip, floors[strip.start :].copy()
 
     def look_through(offer: Callable[[], object]) -> list[Pairs]:
         blocks: list[Pairs] = []
@@ -200,7 +203,7 @@ def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
 
     def offer() -> None:
         """Offer what is left to the second thread, once there is a core for it."""
-        if not (beside and beside[0].is_offered):
+        if strips and not (beside and beside[0].is_offered):
             beside[:] = [begin(partial(look_through, lambda: None))]
 
     with one_thread_each():
