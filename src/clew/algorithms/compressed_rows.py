@@ -202,8 +202,8 @@ class CompressedRows:
             product[row] += value * other[column]
         return product
 
-    def _for_loops(self) -> sparse_loops.Rows:
-        return sparse_loops.Rows(
+    def _for_loops(self) -> sparse_loops.SparseRows:
+        return sparse_loops.SparseRows(
             self.starts, self.columns, self.values.astype(np.float64, copy=False), self.width
         )
 

@@ -27,7 +27,7 @@ LOOPS = (
 MAX_SHORT = 2**31 - 1  # the highest number of what is counted in four bytes
 
 
-class Rows(NamedTuple):
+class SparseRows(NamedTuple):
     """A matrix of few entries, row by row.
 
     Attributes:
@@ -43,19 +43,19 @@ class Rows(NamedTuple):
     width: int
 
 
-class Numbers(NamedTuple):
-    """Where the entries of the rows of a matrix start, and their columns; see `Rows`."""
+class _Places(NamedTuple):
+    """Where the entries of the rows of a matrix start, and their columns; see `SparseRows`."""
 
     starts: NDArray[np.integer]
     columns: NDArray[np.integer]
 
 
-def product(rows: Rows, other: Rows) -> Rows:
+def product(rows: SparseRows, other: SparseRows) -> SparseRows:
     """Return the product of two matrices, the columns of each row in ascending order.
 
     Example:
         >>> starts, columns = np.array([0, 2, 2]), np.array([0, 1])
-        >>> rows = Rows(starts, columns, np.array([2.0, 3.0]), 2)
+        >>> rows = SparseRows(starts, columns, np.array([2.0, 3.0]), 2)
         >>> product(rows, rows).values.tolist()  # [[2, 3], [0, 0]] times itself
         [4.0, 6.0]
     """
@@ -65,12 +65,12 @@ def product(rows: Rows, other: Rows) -> Rows:
     return found
 
 
-def dense_product(rows: Rows, other: Rows) -> NDArray[np.float64]:
+def dense_product(rows: SparseRows, other: SparseRows) -> NDArray[np.float64]:
     """Return the product of two matrices as an array: float64 [rows, k].
 
     Example:
         >>> starts, columns = np.array([0, 2, 2]), np.array([0, 1])
-        >>> rows = Rows(starts, columns, np.array([2.0, 3.0]), 2)
+        >>> rows = SparseRows(starts, columns, np.array([2.0, 3.0]), 2)
         >>> dense_product(rows, rows).tolist()
         [[4.0, 6.0], [0.0, 0.0]]
     """
@@ -80,7 +80,7 @@ def dense_product(rows: Rows, other: Rows) -> NDArray[np.float64]:
     return found
 
 
-def _product(rows: Rows, other: Rows) -> Rows:
+def _product(rows: SparseRows, other: SparseRows) -> SparseRows:
     """Return the product of two matrices, the columns of each row in any order."""
     loops = _loops()
     shape = len(rows.starts) - 1, other.width
@@ -89,14 +89,14 @@ def _product(rows: Rows, other: Rows) -> Rows:
     entries = loops.csr_matmat_maxnnz(*shape, *own, *others)
     if entries > MAX_SHORT or own[0].dtype != dtype:
         dtype = np.int64
-        own, others = (Numbers(*(a.astype(dtype) for a in pair)) for pair in (own, others))
+        own, others = (_Places(*(a.astype(dtype) for a in pair)) for pair in (own, others))
     starts, columns = np.zeros(shape[0] + 1, dtype), np.zeros(entries, dtype)
     values = np.zeros(entries)
     loops.csr_matmat(*shape, *own, rows.values, *others, other.values, starts, columns, values)
-    return Rows(starts, columns, values, other.width)
+    return SparseRows(starts, columns, values, other.width)
 
 
-def product_with_array(rows: Rows, other: NDArray[np.float64]) -> NDArray[np.float64]:
+def product_with_array(rows: SparseRows, other: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the product of a matrix with an array: float64 [rows, k].
 
     Args:
@@ -104,7 +104,7 @@ def product_with_array(rows: Rows, other: NDArray[np.float64]) -> NDArray[np.flo
         other: float64 [width, k].
 
     Example:
-        >>> rows = Rows(np.array([0, 1]), np.array([1]), np.array([2.0]), 2)
+        >>> rows = SparseRows(np.array([0, 1]), np.array([1]), np.array([2.0]), 2)
         >>> product_with_array(rows, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[6.0, 8.0]]
     """
@@ -115,12 +115,12 @@ def product_with_array(rows: Rows, other: NDArray[np.float64]) -> NDArray[np.flo
     return found
 
 
-def _numbers(*matrices: Rows) -> list[Numbers]:
+def _numbers(*matrices: SparseRows) -> list[_Places]:
     """Return the starts and columns of matrices, all of one type."""
     highest = max(max(int(one.starts[-1]), one.width) for one in matrices)
     dtype = np.int32 if highest <= MAX_SHORT else np.int64
     return [
-        Numbers(np.ascontiguousarray(one.starts, dtype), np.ascontiguousarray(one.columns, dtype))
+        _Places(np.ascontiguousarray(one.starts, dtype), np.ascontiguousarray(one.columns, dtype))
         for one in matrices
     ]
 

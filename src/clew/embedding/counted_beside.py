@@ -7,6 +7,7 @@ facts and puts the graph together. It counts along once it needs the counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from clew.document import Document
@@ -77,11 +78,11 @@ class CountsBeside:
             texts: The passages, as they are embedded.
         """
         work, self._work = self._work, None
-        if work is None or self._texts != texts:
+        if work is None:
             return None
-        counted = work.results()
+        counted = work.results() if self._texts == texts else None
         end_others()
-        return _in_batches(counted)
+        return None if counted is None else _in_batches(counted)
 
 
 def count_part(texts: Sequence[str]) -> TextCounts:
@@ -102,5 +103,5 @@ def _load(_: None) -> None:
 def _in_batches(parts: list[TextCounts]) -> Iterator[TextCounts]:
     parts.reverse()
     while parts:
-        own = [widened(parts.pop()) for _ in range(min(BATCH // PART, len(parts)))]
+        own = [widened(parts.pop()) for _ in range(min(math.ceil(BATCH / PART), len(parts)))]
         yield TextCounts.joined(own) if len(own) > 1 else own[0]
