@@ -446,6 +446,22 @@ class TestItemsBegun:
             pids = {pid for _, pid in begun.results()}
         assert pids == {pid for _, pid in own} - {os.getpid()}
 
+    def test_keep_a_process_alive_that_has_other_work_before(self, work):
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            before = begin_elsewhere(work.who, "first")
+            begun = begin_items(work.who, range(3), sizes=self.SIZES[:3])
+            end_others()
+            first, pid = before.result()
+            for _ in range(1000):  # nobody asks for what is begun behind it
+                if not is_alive(pid):
+                    break
+                time.sleep(0.01)
+            assert not is_alive(pid), "it ends with the last work"
+            assert begun.results() == [(item, pid) for item in range(3)]
+            assert begin_items(work.who, range(3), sizes=self.SIZES[:3]) is None
+        assert first == "first"
+
     def test_raise_what_the_function_raises(self, work):
         with working(2):
             map_items(work.who, range(20), sizes=self.SIZES)

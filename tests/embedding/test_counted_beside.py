@@ -62,6 +62,36 @@ def test_of_other_texts_there_are_none(small):
         assert beside.batches_of(TEXTS) is None
 
 
+@pytest.mark.parametrize("n_made", [0, 61 + 23, 61 + 40])
+def test_other_texts_become_what_they_are_in_one_process(small, monkeypatch, n_made):
+    others = [
+        f"{name} {n} {'...' if n % 5 else 'of ' * 300}" for n, name in enumerate("ABCDEFG" * 7)
+    ]
+    others[9] = "..."  # without a vector
+    alone, rows = bags.fit_bags(TEXTS, others, n_made=n_made)
+    asked, begin_items = [], bags.begin_items
+    monkeypatch.setattr(
+        bags,
+        "begin_items",
+        lambda *own, **more: asked.append(begin_items(*own, **more)) or asked[-1],
+    )
+    with working(2):
+        map_items(abs, [1, 2], sizes=[10**6] * 2)
+        fitted, found = bags.fit_bags(TEXTS, others, n_made=n_made)
+    assert asked[0] is not None
+    assert fitted.has_counts_of(alone)
+    assert list(found.table.terms) == list(rows.table.terms)
+    for name in ("scales", "other_rows", "others"):
+        assert np.array_equal(getattr(found, name), getattr(rows, name)), name
+    assert len(found.others)
+    for own, other in ((found.pieces, rows.pieces), (found.terms, rows.terms)):
+        for name in ("starts", "ends", "columns", "counts"):
+            assert np.array_equal(getattr(own, name), getattr(other, name)), name
+    assert np.array_equal(found[:], rows[:])
+    if n_made:
+        assert np.array_equal(found.made, rows.made)
+
+
 @pytest.mark.parametrize("extractor", [None, Names()])
 def test_an_index_is_the_same(small, extractor, tmp_path, monkeypatch):
     parts = []

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -57,6 +57,7 @@ MAX_BY_PRODUCTS = 500  # new vectors; for more, those that are no arrays are mad
 COPIED_ROWS = 4096  # vectors that are compared with newer ones at once
 TILE = 32  # columns of a block that are passed over together
 
+Part = TypeVar("Part")
 Pairs = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, neighbours, cosines
 
 
@@ -99,7 +100,8 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     close = _near_by_columns(vectors, k, min_cosine)
     if close is not None:
         return _frozen(_finished(close, k, min_cosine))
-    bounds = _bounding_vectors(vectors, min_cosine)
+    with one_thread_each():
+        bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
     elif bounds is None:
@@ -173,37 +175,60 @@ def _near_among(
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     """Return the pairs that may be among the nearest, by all cosines.
 
-    Two threads look through the products strip by strip, where there is a core for it. A strip has
-    those of some rows with themselves and all later rows, so each pair comes once.
+    They are looked through strip by strip. A strip has those of some rows with themselves and all
+    later rows, so each pair comes once.
     """
     n, floors = len(vectors), _floors_by_neighbourhoods(vectors, k, min_cosine)
-    strips, turn = deque(_strips(n)), threading.Lock()
-    most_waiting = max(MAX_WAITING, 4 * n * k) // 2
+    changing = threading.Lock()
 
-    def take() -> tuple[_Strip, Vectors] | None:
-        with turn:
-            if not strips:
-                return None
-            strip = strips.popleft()
-            return strip, floors[strip.start :].copy()
+    def near_in(strip: _Strip) -> list[Pairs]:
+        with changing:
+            raised = floors[strip.start :].copy()
+        found = _near_in_strip(vectors, strip, k, raised)
+        with changing:
+            np.maximum(floors[strip.start :], raised, out=floors[strip.start :])
+        return found
+
+    return _near_in_any(_strips(n), near_in, n, k, min_cosine)
+
+
+def _near_in_any(
+    parts: Iterable[Part],
+    near_in: Callable[[Part], list[Pairs]],
+    n: int,
+    k: int,
+    min_cosine: float,
+) -> list[Pairs]:
+    """Return the pairs of all parts that may be among the nearest.
+
+    Two threads take parts in turn, where there is a core for it.
+
+    Args:
+        parts: what is looked through.
+        near_in: returns the pairs of a part that may be.
+        n: the number of rows.
+        k: neighbours of a row, at most.
+        min_cosine: the lowest cosine of a neighbour.
+    """
+    left, beside = deque(parts), list[Begun[list[Pairs]]]()
+    most_waiting = max(MAX_WAITING, 4 * n * k) // 2
 
     def look_through(offer: Callable[[], object]) -> list[Pairs]:
         blocks: list[Pairs] = []
-        while (taken := take()) is not None:
+        while left:
+            try:
+                part = left.popleft()
+            except IndexError:  # the other thread has taken it
+                break
             offer()
-            strip, raised = taken
-            blocks += _near_in_strip(vectors, strip, k, raised)
-            with turn:
-                np.maximum(floors[strip.start :], raised, out=floors[strip.start :])
+            blocks += near_in(part)
             if sum(len(scores) for _, _, scores in blocks) > most_waiting:
                 blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
         return blocks
 
-    beside: list[Begun[list[Pairs]]] = []
-
     def offer() -> None:
         """Offer what is left to the second thread, once there is a core for it."""
-        if strips and not (beside and beside[0].is_offered):
+        if left and not (beside and beside[0].is_offered):
             beside[:] = [begin(partial(look_through, lambda: None))]
 
     with one_thread_each():
@@ -406,17 +431,16 @@ def _near_by_bounds(vectors: Vectors, bounds: Vectors, k: int, min_cosine: float
     """
     n = len(vectors)
     height = max(MIN_HEIGHT, BLOCK_BYTES // (16 * n))
-    blocks: list[Pairs] = []
-    for start in range(0, n, height):
+
+    def near_in(start: int) -> list[Pairs]:
         highest = bounds[start : start + height] @ bounds[start:].T
         places = np.flatnonzero(highest.reshape(-1) >= min_cosine - 2 * TOLERANCE)
         rows, others = np.divmod(places, highest.shape[1])
         once = others > rows
         rows, others = rows[once] + start, others[once] + start
-        blocks += _near_among(vectors, rows, others, k, min_cosine)
-        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
-            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-    return blocks
+        return _near_among(vectors, rows, others, k, min_cosine)
+
+    return _near_in_any(range(0, n, height), near_in, n, k, min_cosine)
 
 
 def nearest_of_some(
