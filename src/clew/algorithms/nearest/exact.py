@@ -9,6 +9,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -100,7 +101,7 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     close = _near_by_columns(vectors, k, min_cosine)
     if close is not None:
         return _frozen(_finished(close, k, min_cosine))
-    with one_thread_each():
+    with _threads_of_products(len(vectors)):
         bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
@@ -231,9 +232,14 @@ def _near_in_any(
         if left and not (beside and beside[0].is_offered):
             beside[:] = [begin(partial(look_through, lambda: None))]
 
-    with one_thread_each():
+    with _threads_of_products(n):
         blocks = look_through(offer)
         return blocks + [pairs for begun in beside for pairs in begun.result()]
+
+
+def _threads_of_products(n: int) -> AbstractContextManager[None]:
+    """Return the block in which products of so many rows are computed."""
+    return one_thread_each() if n > MAX_IN_TILES else nullcontext()  # tiles wake no thread up
 
 
 def _near_in_strip(vectors: Vectors, strip: _Strip, k: int, floors: Vectors) -> list[Pairs]:
