@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from clew.algorithms.nearest.pivots import pairs_by_pivots
+from clew.algorithms.nearest.pivots import Block, blocks_by_pivots
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
 from clew.graph import (
     AnyVectors,
@@ -361,7 +361,7 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     floors = np.full(n, min_cosine, np.float32)
     blocks: list[Pairs] = []
     waiting = 0
-    for some, others, cosines in pairs_by_pivots(vectors):
+    for (some, others), cosines in _products_of(vectors, blocks_by_pivots(vectors)):
         if some is others:
             own = np.arange(len(some))
             cosines[own, own] = -1
@@ -374,6 +374,25 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
             blocks = [_narrow(_nearest_of(_distinct(_joined(blocks), n), k, min_cosine))]
             waiting = len(blocks[0][2])
     return [_distinct(_joined(blocks), n)] if blocks else []
+
+
+def _products_of(vectors: Vectors, blocks: Iterator[Block]) -> Iterator[tuple[Block, Vectors]]:
+    """Yield blocks with their cosines; those of the next one are computed beside."""
+
+    def product(block: Block) -> Vectors:
+        some, others = block
+        cosines: Vectors = vectors[some] @ vectors[others].T
+        return cosines
+
+    with _threads_of_products(len(vectors)):
+        block = next(blocks, None)
+        begun = None if block is None else begin(partial(product, block))
+        while block is not None and begun is not None:
+            cosines, before = begun.result(), block
+            block = next(blocks, None)
+            begun = None if block is None else begin(partial(product, block))
+            yield before, cosines
+            del cosines
 
 
 def _candidates_of(
