@@ -22,7 +22,14 @@ import pytest
 import clew
 from clew import Document, Index, Splitter, processes
 from clew.index import config
-from clew.processes import EndedProcessError, begin_elsewhere, end_others, map_items, working
+from clew.processes import (
+    EndedProcessError,
+    begin_elsewhere,
+    begin_items,
+    end_others,
+    map_items,
+    working,
+)
 
 HOUSE = Path(clew.__file__).parents[1]
 WORK = """
@@ -411,6 +418,86 @@ class TestWorkElsewhere:
             under_way = begin_elsewhere(time.sleep, 600)
         assert not any(map(is_alive, {pid for _, pid in results} - {os.getpid()}))
         assert under_way.result() is None
+
+
+class TestItemsBegun:
+    SIZES = (processes.MIN_SIZE,) * 20
+
+    def test_are_done_by_all_and_what_is_begun_behind_them_waits(self, work):
+        with working(3):
+            assert begin_items(work.who, range(20), sizes=self.SIZES) is None, "none was started"
+            others = {pid for _, pid in map_items(work.who, range(20), sizes=self.SIZES)}
+            begun = begin_items(work.who, range(20), sizes=self.SIZES)
+            second = begin_items(work.only_even, range(0, 40, 2), sizes=self.SIZES)
+            behind = begin_elsewhere(work.who, "last")
+            assert second.results() == list(range(0, 40, 2))
+            results = begun.results()
+            assert [item for item, _ in results] == list(range(20))
+            assert {pid for _, pid in results} - {os.getpid()} <= others
+            last, pid = behind.result()
+        assert last == "last"
+        assert pid in others - {os.getpid()}
+
+    def test_are_done_while_nobody_asks(self, work):
+        with working(2):
+            own = map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(work.who, range(3), sizes=self.SIZES[:3])
+            assert begin_elsewhere(work.who, "last").result() is not None
+            pids = {pid for _, pid in begun.results()}
+        assert pids == {pid for _, pid in own} - {os.getpid()}
+
+    def test_keep_a_process_alive_that_has_other_work_before(self, work):
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            before = begin_elsewhere(work.who, "first")
+            begun = begin_items(work.who, range(3), sizes=self.SIZES[:3])
+            end_others()
+            first, pid = before.result()
+            for _ in range(1000):  # nobody asks for what is begun behind it
+                if not is_alive(pid):
+                    break
+                time.sleep(0.01)
+            assert not is_alive(pid), "it ends with the last work"
+            assert begun.results() == [(item, pid) for item in range(3)]
+            assert begin_items(work.who, range(3), sizes=self.SIZES[:3]) is None
+        assert first == "first"
+
+    def test_raise_what_the_function_raises(self, work):
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(work.only_even, range(20), sizes=self.SIZES)
+            with pytest.raises(ValueError, match="1 is odd"):
+                begun.results()
+
+    def test_are_done_here_where_they_cannot_be_sent(self, work, caplog):
+        lock = threading.Lock()
+        with working(2), caplog.at_level(logging.WARNING, "clew"):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(work.who, [lock, 2], sizes=self.SIZES[:2])
+            behind = begin_elsewhere(work.who, "last")
+            assert begun.results() == [(lock, os.getpid()), (2, os.getpid())]
+            assert behind.result() is None, "an answer of another work would be taken for its own"
+        assert "pickle" in caplog.text
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            assert begin_items(lambda item: item, [1], sizes=[1]).results() == [1]
+
+    @pytest.mark.parametrize("is_asked", [False, True])
+    def test_survive_a_process_that_is_ended_unless_it_was_asked_for(self, work, is_asked):
+        with working(2, is_asked=is_asked):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(partial(work.die, os.getpid()), range(20), sizes=self.SIZES)
+            if is_asked:
+                with pytest.raises(EndedProcessError):
+                    begun.results()
+            else:
+                assert begun.results() == [None] * 20
+
+    def test_end_with_the_block(self, work):
+        with working(2):
+            results = map_items(work.who, range(20), sizes=self.SIZES)
+            begin_items(time.sleep, [600], sizes=[1])
+        assert not any(map(is_alive, {pid for _, pid in results} - {os.getpid()}))
 
 
 class TestMeanwhile:

@@ -11,13 +11,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from clew import Document, Index, cores, second_thread
 from clew.algorithms.kernels.compiled import finish_compiling
 from clew.algorithms.pagerank import full
 from clew.deadline import current, within
 from clew.embedding import bags
-from clew.second_thread import Begun, asking, begin, both
+from clew.second_thread import Begun, asking, begin, both, one_thread_each
 from clew.seed import _shared
 
 NAME = "clew second"
@@ -248,3 +249,25 @@ def test_a_question_out_of_time_leaves_the_thread_free(second):
         assert time.monotonic() < until
         time.sleep(0.001)
     second.is_free.release()
+
+
+def test_products_have_one_thread_while_any_block_is_open(monkeypatch):
+    def threads():
+        return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        monkeypatch.setattr(second_thread, "usable_cores", lambda: 3)
+        with one_thread_each():
+            assert threads() == {2}, "of more than two cores, products have the others"
+        monkeypatch.setattr(second_thread, "usable_cores", lambda: 2)
+        first, second = one_thread_each(), one_thread_each()
+        first.__enter__()
+        second.__enter__()
+        assert threads() == {1}
+        first.__exit__(None, None, None)
+        assert threads() == {1}, "another thread still computes"
+        second.__exit__(None, None, None)
+        assert threads() == {2}
+        with pytest.raises(ValueError, match="wrong"), one_thread_each():
+            raise ValueError("wrong")
+        assert threads() == {2}

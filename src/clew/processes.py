@@ -120,6 +120,29 @@ def begin_elsewhere(function: Callable[[Item], Result], item: Item) -> WorkElsew
     return team.begin(function, item) if isinstance(team, _Team) else None
 
 
+def begin_items(
+    function: Callable[[Item], Result], items: Sequence[Item], *, sizes: Sequence[int]
+) -> ItemsBegun[Result] | None:
+    """Have other processes that `map_items` has started work on items, while this one goes on.
+
+    They begin once they have done what they were given before.
+
+    Args:
+        function: As in `map_items`.
+        items: What it is called with.
+        sizes: How large each item is, in characters or bytes.
+
+    Returns:
+        The work, which ends with the block around at the latest; None where there is no process.
+
+    Example:
+        >>> begin_items(abs, [1, -2], sizes=[1, 1]) is None  # outside `working`
+        True
+    """
+    team = _CURRENT.get()
+    return team.begin_items(function, items, sizes) if isinstance(team, _Team) else None
+
+
 def map_items(
     function: Callable[[Item], Result],
     items: Sequence[Item],
@@ -373,6 +396,9 @@ class _Other:
     """Another process, which works for this one."""
 
     def __init__(self) -> None:
+        self._last: threading.Thread | None = None  # which has it do some work
+        self._ends = self._has_ended = False
+        self._changing = threading.Lock()
         new_group: dict[str, Any] = (  # Ctrl-C is for this process, which ends the others
             {"process_group": 0}
             if os.name == "posix"
@@ -386,6 +412,35 @@ class _Other:
             **new_group,
         )
         self.is_ready = False
+
+    def begin(self, work: Callable[[], object], *, ends: bool = False) -> threading.Thread | None:
+        """Return a new thread that has the process do some work, behind what it has begun.
+
+        Args:
+            work: The work.
+            ends: Whether the process ends with it, or with what is begun behind it.
+
+        Returns:
+            The thread; None where the process has ended so.
+        """
+        with self._changing:
+            if self._has_ended:
+                return None
+            before, self._ends = self._last, self._ends or ends
+            self._last = thread = threading.Thread(
+                target=self._run, args=(work, before), daemon=True
+            )
+            thread.start()
+            return thread
+
+    def _run(self, work: Callable[[], object], before: threading.Thread | None) -> None:
+        if before is not None:
+            before.join()
+        work()
+        with self._changing:
+            if self._ends and self._last is threading.current_thread():
+                self._has_ended = True
+                self.end()
 
     def send(self, request: bytes) -> None:
         assert self._process.stdin is not None
@@ -422,7 +477,7 @@ class _Other:
 
 
 class WorkElsewhere(Generic[Result]):
-    """Work that another process does, which ends with it.
+    """Work that another process does, which ends with it, or with items that are begun behind it.
 
     Args:
         other: The process.
@@ -431,28 +486,56 @@ class WorkElsewhere(Generic[Result]):
     """
 
     def __init__(self, other: _Other, function: Callable[[Item], Result], item: Item) -> None:
-        self._other, self._value = other, cast("Result | None", None)
-        self._thread = threading.Thread(target=self._run, args=(function, item), daemon=True)
-        self._thread.start()
+        self.other, self._value = other, cast("Result | None", None)
+        self._thread = other.begin(partial(self._run, function, item), ends=True)
 
     def _run(self, function: Callable[[Item], Result], item: Item) -> None:
         with suppress(Exception):  # what it is for is then done by who wants it
-            if self._other.wait_until_ready():
-                self._other.send(pickle.dumps(function))
-                self._other.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
-                answer = self._other.receive()
+            if self.other.wait_until_ready():
+                self.other.send(pickle.dumps(function))
+                self.other.send(pickle.dumps([item], pickle.HIGHEST_PROTOCOL))
+                answer = self.other.receive()
                 if answer is not None and answer[0] == DONE:
                     self._value = answer[1][0]
-        self._other.end()
 
     def result(self) -> Result | None:
         """Wait for the result and return it; None where the other process has not come to one."""
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         return self._value
 
     def end(self) -> None:
         """End the process, whatever it has come to."""
-        self._other.end()
+        self.other.end()
+
+
+class ItemsBegun(Generic[Result]):
+    """Work on items that other processes have begun.
+
+    Args:
+        job: The work.
+        threads: Send it to the other processes.
+        say_unfit: Called with the reason where they cannot do it.
+    """
+
+    def __init__(
+        self,
+        job: _Job,
+        threads: Sequence[threading.Thread],
+        say_unfit: Callable[[str], object],
+    ) -> None:
+        self._job, self._threads, self._say_unfit = job, threads, say_unfit
+
+    def results(self) -> list[Result]:
+        """Do with them what is left, and return the results, in the order of the items.
+
+        Raises:
+            Exception: As `map_items`.
+        """
+        results = self._job.work(self._threads)
+        if self._job.unfit:
+            self._say_unfit(self._job.unfit)
+        return results
 
 
 class _Team:
@@ -479,12 +562,7 @@ class _Team:
             if reason := job.unfit or self._start(others):
                 self._say_alone(reason)
                 others = 0
-            threads = [
-                threading.Thread(target=job.work_in, args=(other,), daemon=True)
-                for other in self._others[:others]
-            ]
-            for thread in threads:
-                thread.start()
+            threads = _begun(job.work_in, self._others[:others])
             if threads:
                 self._do_meanwhile()
             results = job.work(threads, update)
@@ -507,6 +585,24 @@ class _Team:
                 work()
 
         threading.Thread(target=run, daemon=True).start()
+
+    def begin_items(
+        self, function: Callable[[Item], Result], items: Sequence[Item], sizes: Sequence[int]
+    ) -> ItemsBegun[Result] | None:
+        """Return what the function of this name returns."""
+        others = [*self._others, *(work.other for work in self._under_way)]
+        if not others:
+            return None
+        job = _Job(function, items, _batches(sizes), self.is_asked)
+
+        def work_in(other: _Other) -> None:
+            if not job.unfit:
+                job.work_in(other)
+            if job.unfit:  # an answer that nobody waits for may be under way
+                other.end()
+
+        threads = _begun(work_in, others)
+        return ItemsBegun(job, threads, self._say_alone) if threads else None
 
     def begin(self, function: Callable[[Item], Result], item: Item) -> WorkElsewhere[Result] | None:
         """Return what `begin_elsewhere` returns."""
@@ -545,6 +641,12 @@ class _Team:
         except OSError as error:
             return f"{type(error).__name__}: {error}"
         return ""
+
+
+def _begun(work_in: Callable[[_Other], object], others: Sequence[_Other]) -> list[threading.Thread]:
+    """Return the threads that have other processes do some work, of those that have not ended."""
+    threads = (other.begin(partial(work_in, other)) for other in others)
+    return [thread for thread in threads if thread is not None]
 
 
 def _interpreter() -> str:
@@ -587,7 +689,9 @@ class _Job:
             self.unfit = f"{type(error).__name__}: {error}"
 
     def work(
-        self, threads: Sequence[threading.Thread], update: Callable[[int], object]
+        self,
+        threads: Sequence[threading.Thread],
+        update: Callable[[int], object] = lambda _: None,
     ) -> list[Any]:
         """Work until all is done, here and in the threads that send to other processes."""
         shown = 0

@@ -41,6 +41,7 @@ MIN_GAIN = 0.1
 threads take turns on the first, and what one works the other waits."""
 
 FIRST_REST, LONGEST_REST = 0.05, 4.0  # seconds; each rest is twice as long as the one before
+ALL_BY_TWO = 2  # cores, which two threads keep busy
 MAX_STOP = 1.0  # seconds that the end of the process waits at most for work under way
 
 
@@ -221,6 +222,56 @@ def both(first: Callable[[], Result], second: Callable[[], Other]) -> tuple[Resu
     begun = begin(second)
     own = first()
     return own, begun.result()
+
+
+class _ProductThreads:
+    """How many threads compute a product of matrices, which all blocks of `one_thread_each` set."""
+
+    def __init__(self) -> None:
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Forget the blocks of other threads, which a forked child has not."""
+        self.changing, self.blocks = threading.Lock(), 0
+        self.limits: Any = None  # of a package without types
+
+    def limit(self) -> None:
+        """Begin a block: the first one limits them."""
+        from threadpoolctl import threadpool_limits
+
+        with self.changing:
+            self.blocks += 1
+            if self.blocks == 1:
+                self.limits = threadpool_limits(1, user_api="blas")
+
+    def restore(self) -> None:
+        """End a block: the last one leaves them as they were."""
+        with self.changing:
+            self.blocks = max(self.blocks - 1, 0)
+            if not self.blocks and self.limits is not None:
+                self.limits.restore_original_limits()
+                self.limits = None
+
+
+_PRODUCT_THREADS = _ProductThreads()
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Have products of matrices computed by the thread that wants them, where there are two cores.
+
+    Of two cores, a second thread has the other one. The threads of a product would wait for each
+    other, busily, while another thread or program has their core. Of more cores, they have others.
+    """
+    if usable_cores() != ALL_BY_TWO:
+        yield
+        return
+    _PRODUCT_THREADS.limit()
+    try:
+        yield
+    finally:
+        _PRODUCT_THREADS.restore()
 
 
 @contextmanager

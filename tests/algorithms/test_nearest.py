@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import second_thread
 from clew.algorithms.nearest import exact as nearest
 from clew.algorithms.nearest.exact import (
     Neighbours,
@@ -14,6 +18,7 @@ from clew.algorithms.nearest.exact import (
     nearest_pairs,
     with_newer,
 )
+from clew.second_thread import Begun, _SecondThread
 from tests.traced_memory import traced_memory
 
 
@@ -182,6 +187,7 @@ def test_blocks_have_as_many_rows_as_fit_and_never_fewer_than_the_least(monkeypa
         return candidates(cosines, k, floors)
 
     monkeypatch.setattr(nearest, "_candidates", spy)
+    monkeypatch.setattr(nearest, "begin", Begun)  # nothing is done beside
     monkeypatch.setattr(nearest, "MIN_HEIGHT", 3)
     vectors = unit(np.random.default_rng(0).normal(size=(100, 4)))
     for room, height in ((4 * 100 * 30 + 50, 30), (10, 3)):
@@ -189,6 +195,44 @@ def test_blocks_have_as_many_rows_as_fit_and_never_fewer_than_the_least(monkeypa
         monkeypatch.setattr(nearest, "BLOCK_BYTES", room)
         nearest_pairs(vectors, 2, 0.1)
         assert heights[::2] == [height] * (100 // height) + [100 % height]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_two_threads_look_through_all_strips_once(beside, monkeypatch):
+    """The second one begins when half is done, or never."""
+    looked, near_in_strip = [], nearest._near_in_strip
+
+    def spy(vectors, strip, k, floors):
+        looked.append((strip.start, threading.get_ident()))
+        found = near_in_strip(vectors, strip, k, floors)
+        while beside and len(looked) == 5 and len(set(looked_by())) < 2:
+            time.sleep(0.001)  # until the other thread has taken one
+        return found
+
+    def looked_by():
+        return [thread for _, thread in looked]
+
+    def begin(work):
+        begun = Begun(work)
+        if beside and len(looked) == 4:
+            thread = _SecondThread()
+            thread.is_wanted = True
+            thread.offer(begun)
+            assert begun.is_offered
+        return begun
+
+    monkeypatch.setattr(second_thread, "is_core_free", lambda: True)
+    monkeypatch.setattr(nearest, "_near_in_strip", spy)
+    monkeypatch.setattr(nearest, "begin", begin)
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(nearest, "MIN_HEIGHT", 7)
+    monkeypatch.setattr(nearest, "MAX_IN_TILES", 20)
+    vectors = grid(3, 100)
+    expected, _ = brute_force(vectors, 3, 0.3)
+    rows, others, _ = nearest_pairs(vectors, 3, 0.3)
+    assert {row: others[rows == row].tolist() for row in range(100)} == expected
+    assert sorted(start for start, _ in looked) == list(range(0, 100, 7))
+    assert len(set(looked_by())) == 1 + beside
 
 
 def test_of_cosines_that_differ_by_noise_the_lower_rows_are_nearer():

@@ -1,8 +1,8 @@
 """Sparse matrices by rows, of numpy's arrays: what a new process needs before its first answer.
 
 To import scipy's sparse arrays takes twice as long as a question. So matrices are counted and
-multiplied by numpy where there is little to do, and by scipy where there is much, or where it is
-imported already. Both add in the order of the columns.
+multiplied by numpy where there is little to do, and by scipy's loops where there is much, or where
+scipy is imported already. Both add in the order of the columns.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms import sparse_loops
 from clew.graph import Floats, Mask, expand_ranges, freeze, offsets_of
 
 if TYPE_CHECKING:
@@ -176,10 +177,10 @@ class CompressedRows:
         lengths = other.lengths[self.columns]
         shape = (len(self), other.width)
         if _is_for_scipy(int(lengths.sum())):
-            product = self.for_scipy() @ other.for_scipy()
-            product.sort_indices()
-            starts = freeze(product.indptr, np.int64)
-            return CompressedRows(starts, product.indices, product.data, other.width)
+            product = sparse_loops.product(self._for_loops(), other._for_loops())
+            columns = product.columns.astype(np.int32, copy=False)
+            starts = freeze(product.starts, np.int64)
+            return CompressedRows(starts, columns, product.values, other.width)
         entries = np.repeat(np.arange(len(self.columns)), lengths)
         before = np.repeat(offsets_of(lengths)[:-1], lengths)
         places = other.starts[self.columns][entries] + np.arange(len(entries)) - before
@@ -189,19 +190,22 @@ class CompressedRows:
     def dense_product(self, other: CompressedRows) -> Floats:
         """Return the product with another such matrix [width, k] as an array, float64."""
         if _is_for_scipy(int(other.lengths[self.columns].sum())):
-            product: Floats = (self.for_scipy() @ other.for_scipy()).toarray()
-            return product
+            return sparse_loops.dense_product(self._for_loops(), other._for_loops())
         return self.times(other).dense()
 
     def times_dense(self, other: Floats) -> Floats:
         """Return the product with an array, float64 [width, k]."""
         if _is_for_scipy(len(self.values)):
-            by_scipy: Floats = self.for_scipy() @ other
-            return by_scipy
+            return sparse_loops.product_with_array(self._for_loops(), other)
         product = np.zeros((len(self), other.shape[1]))
         for row, column, value in zip(self.rows, self.columns, self.values, strict=True):
             product[row] += value * other[column]
         return product
+
+    def _for_loops(self) -> sparse_loops.SparseRows:
+        return sparse_loops.SparseRows(
+            self.starts, self.columns, self.values.astype(np.float64, copy=False), self.width
+        )
 
     def for_scipy(self) -> csr_array[Any, tuple[int, int]]:
         """Return the matrix as a scipy CSR array, which shares the arrays."""

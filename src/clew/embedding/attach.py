@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clew.embedding.bags import fit_bags
 from clew.embedding.compact import is_large
+from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.embedding.general import GeneralEmbedding
@@ -43,7 +44,7 @@ def attach_vectors(
     replacement_texts: Mapping[str, str] | None = None,
     known: Mapping[str, Vectors] | None = None,
     compact: bool = False,
-    counts: CountsOf | None = None,
+    counts: CountsOf | CountsBeside | None = None,
     progress: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
@@ -60,7 +61,7 @@ def attach_vectors(
             embedder; see `clew.embedding.compact`.
         counts: counts texts for the embedded default, and then the facts' vectors are made when
             they are first asked for, unless they are bags; None for `TextCounts.of`, and all at
-            once.
+            once. Those of the passages, which other processes have begun, are for `compact` alone.
         progress: whether to show a progress bar.
 
     Example:
@@ -69,10 +70,12 @@ def attach_vectors(
         array([[0.6, 0.8],
                [0.6, 0.8]], dtype=float32)
     """
+    beside = counts if isinstance(counts, CountsBeside) else None
+    counts = None if isinstance(counts, CountsBeside) else counts
     if embedder is None:
         if compact and is_large(graph):
             with suppress(MissingVectorsError):  # which the next lines log
-                return _attach_bags(graph, replacement_texts or EMPTY, progress)
+                return _attach_bags(graph, replacement_texts or EMPTY, beside, progress)
         nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
         graph = replace(
             graph,
@@ -168,7 +171,10 @@ def _kept(
 
 
 def _attach_bags(
-    graph: Graph, replacement_texts: Mapping[str, str], progress: bool
+    graph: Graph,
+    replacement_texts: Mapping[str, str],
+    beside: CountsBeside | None,
+    progress: bool,
 ) -> tuple[Embedder, Graph]:
     """Return the embedded default, and the graph with its vectors as bags of words.
 
@@ -189,7 +195,8 @@ def _attach_bags(
     n_of_nodes = 1 + max((place_of[text] for text in texts), default=-1)  # they come first
     total = len(passages) + len(others)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
-        fitted, segment = fit_bags(passages, others, bar.update, n_of_nodes)
+        counted = None if beside is None else beside.batches_of(passages)
+        fitted, segment = fit_bags(passages, others, bar.update, n_of_nodes, counted)
     of_nodes = np.full(len(graph), place_of[nothing])
     of_nodes[rows] = [place_of[text] for text in texts]
     of_facts = np.array([place_of[text] for text in facts.texts], np.int64)

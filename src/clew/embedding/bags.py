@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -42,12 +42,14 @@ from clew.graph import (
     seal,
     vectors_of,
 )
+from clew.processes import begin_items
 from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
+MAX_BESIDE = 100_000  # texts that are no passages, of which another process does a part
 MAX_MADE = 20_000  # vectors that are kept until near passages are found, which wants all: 60 MB
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
 
@@ -475,6 +477,7 @@ def fit_bags(
     others: Sequence[str],
     progress: Callable[[int], object] = int,
     n_made: int = 0,
+    counted: Iterator[TextCounts] | None = None,
 ) -> tuple[StaticEmbedding, BagSegment]:
     """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
 
@@ -486,6 +489,7 @@ def fit_bags(
         progress: called with the number of texts of every batch.
         n_made: the rows, from the first one on, whose vectors are kept beside them, unless they are
             too many.
+        counted: what `TextCounts.of` returns of each `BATCH` of the corpus; None to count here.
 
     Returns:
         The embedder, and a row for each text of the corpus, then one for each of the others.
@@ -499,19 +503,20 @@ def fit_bags(
     n_kept = n_made if n_made <= MAX_MADE else 0
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
-    embedder, made_of = _fitted(corpus, sums_once=len(corpus) <= MAX_MADE)
+    if counted is None:
+        counted = (TextCounts.of(batch) for batch in _batches(corpus))
+    embedder, made_of = _fitted(corpus, counted, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
-    of_others = (TextCounts.of(batch) for batch in _batches(others))
-    for counts, (made, scales) in chain(
-        made_of, ((counts, embedder.embed_counts(counts)) for counts in of_others)
-    ):
-        behind = start + len(made)
-        is_made = np.array(made.any(axis=1), np.bool_)
-        rows.add(np.arange(start, behind), counts, scales, is_made, number_of)
-        own_others = np.flatnonzero(is_made & ~rows.is_bag[start:behind])
-        rows.keep(own_others + start, made[own_others])
-        kept[start:behind] = made[: max(n_kept - start, 0)]
-        progress(len(made))
+    beside = _begin_others(embedder, others, n_kept - len(corpus))
+    of_corpus = (_MadeTexts.of(counts, *made) for counts, made in made_of)
+    for made in chain(of_corpus, beside()):
+        behind = start + len(made.is_made)
+        rows.add(np.arange(start, behind), made.counts, made.scales, made.is_made, number_of)
+        own_others = np.flatnonzero(made.is_made & ~rows.is_bag[start:behind])
+        rows.keep(own_others + start, made.vectors_of(own_others))
+        n_here = min(max(n_kept - start, 0), len(made.is_made))
+        kept[start : start + n_here] = made.vectors_of(np.arange(n_here))
+        progress(len(made.is_made))
         start = behind
     segment = rows.segment(BagTable(embedder, list(number_of)))
     if n_kept:
@@ -519,31 +524,129 @@ def fit_bags(
     return embedder, segment
 
 
+class _MadeTexts(NamedTuple):
+    """What texts become.
+
+    Attributes:
+        counts: of the texts.
+        scales: float32 [n, 3], as `StaticEmbedding.embed_counts` returns them.
+        is_made: bool [n], whether a text has a vector that is not 0.
+        places: int64 [m], ascending, the texts whose vectors are here.
+        vectors: float32 [m, d], these.
+    """
+
+    counts: TextCounts
+    scales: Vectors
+    is_made: Mask
+    places: NDArray[np.int64]
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, counts: TextCounts, vectors: Vectors, scales: Vectors) -> _MadeTexts:
+        """Return texts with all their vectors."""
+        is_made = np.array(vectors.any(axis=1), np.bool_)
+        return cls(counts, scales, is_made, np.arange(len(vectors)), vectors)
+
+    def vectors_of(self, texts: NDArray[np.int64]) -> Vectors:
+        """Return the vectors of texts that are here."""
+        if len(self.places) == len(self.is_made):
+            return vectors_of(self.vectors, texts)
+        return vectors_of(self.vectors, np.searchsorted(self.places, texts))
+
+
+def _begin_others(
+    embedder: StaticEmbedding, texts: Sequence[str], n_kept: int
+) -> Callable[[], Iterator[_MadeTexts]]:
+    """Have other processes, if there are any, begin with texts that are no passages.
+
+    Args:
+        embedder: what embeds them.
+        texts: the texts.
+        n_kept: the first so many whose vectors are wanted; may be below 0.
+
+    Returns:
+        What returns what each batch becomes, in turn.
+    """
+    batches = list(_batches(texts))
+    items = [(batch, max(n_kept - i * BATCH, 0)) for i, batch in enumerate(batches)]
+    begun = None
+    if len(batches) > 1 and len(texts) <= MAX_BESIDE:
+        items.reverse()  # others begin with those of which no vector is sent back
+        sizes = [sum(map(len, batch)) for batch, _ in items]
+        alone = replace(embedder)  # without what it has computed for itself
+        begun = begin_items(partial(embed_batch, alone), items, sizes=sizes)
+    if begun is None:
+        return lambda: (
+            _MadeTexts.of(counts, *embedder.embed_counts(counts))
+            for counts in map(TextCounts.of, batches)
+        )
+    results = begun.results
+
+    def in_turn() -> Iterator[_MadeTexts]:
+        made = results()
+        while made:
+            one = made.pop()
+            yield one._replace(counts=widened(one.counts))
+
+    return in_turn
+
+
+def embed_batch(embedder: StaticEmbedding, batch: tuple[Sequence[str], int]) -> _MadeTexts:
+    """Return what texts become, with those vectors that are wanted, as another process sends it.
+
+    Args:
+        embedder: what embeds them.
+        batch: the texts, and the first so many whose vectors are wanted.
+
+    Example:
+        >>> static = StaticEmbedding.fit(["Anna met Ben."])
+        >>> embed_batch(static, (["Anna", "Ben", "..."], 1)).vectors.shape
+        (1, 768)
+    """
+    texts, n_kept = batch
+    counts = TextCounts.of(texts)
+    made = _MadeTexts.of(counts, *embedder.embed_counts(counts))
+    is_wanted = (made.is_made & _is_too_often(counts)) | (made.places < n_kept)
+    places = np.flatnonzero(is_wanted)
+    return made._replace(
+        counts=narrowed(counts), places=places, vectors=made.vectors_of(places).copy()
+    )
+
+
+def _is_too_often(counts: TextCounts) -> Mask:
+    """Return whether each text has a word more often than a bag says."""
+    found = np.zeros(len(counts), np.bool_)
+    for counted in (counts.of_pieces, counts.of_terms):
+        found[counted.rows[counted.values > MAX_COUNT]] = True
+    return found
+
+
 def _fitted(
-    corpus: Sequence[str], sums_once: bool
+    corpus: Sequence[str], batches: Iterator[TextCounts], sums_once: bool
 ) -> tuple[StaticEmbedding, Iterator[tuple[TextCounts, tuple[Vectors, Vectors]]]]:
     """Return the embedder that a corpus weights, and of its texts the counts and what these make.
 
     Args:
         corpus: the texts.
+        batches: their counts, in turn.
         sums_once: whether the sums that the mean is made of wait until it is subtracted: they take
             as much memory as the vectors.
     """
     if sums_once:
-        batches = [TextCounts.of(batch) for batch in _batches(corpus)]
-        embedder, sums = StaticEmbedding.fit_and_sum(batches)
+        every = list(batches)
+        embedder, sums = StaticEmbedding.fit_and_sum(every)
         sums.reverse()
-        return embedder, ((counts, embedder.centre_sums(sums.pop())) for counts in batches)
-    counted = deque(_narrowed(TextCounts.of(batch)) for batch in _batches(corpus))
+        return embedder, ((counts, embedder.centre_sums(sums.pop())) for counts in every)
+    counted = deque(map(narrowed, batches))
     embedder = StaticEmbedding.fit_counted(corpus, counted)
-    in_turn = (_widened(counted.popleft()) for _ in range(len(counted)))
+    in_turn = (widened(counted.popleft()) for _ in range(len(counted)))
     return embedder, ((counts, embedder.embed_counts(counts)) for counts in in_turn)
 
 
-def _narrowed(counts: TextCounts) -> TextCounts:
+def narrowed(counts: TextCounts) -> TextCounts:
     """Return counts that wait for their turn, of which no value is looked at, in less memory."""
 
-    def narrowed(rows: CompressedRows) -> CompressedRows:
+    def in_less(rows: CompressedRows) -> CompressedRows:
         is_small = not len(rows.values) or rows.values.max() <= np.iinfo(np.uint8).max
         columns: NDArray[Any] = rows.columns
         if rows.width <= 2**16:
@@ -551,18 +654,19 @@ def _narrowed(counts: TextCounts) -> TextCounts:
         values = rows.values.astype(np.uint8) if is_small else rows.values
         return replace(rows, columns=columns, values=values)
 
-    return replace(counts, of_terms=narrowed(counts.of_terms), of_pieces=narrowed(counts.of_pieces))
+    return replace(counts, of_terms=in_less(counts.of_terms), of_pieces=in_less(counts.of_pieces))
 
 
-def _widened(counts: TextCounts) -> TextCounts:
-    """Return counts as `TextCounts.of` does, of what `_narrowed` returns."""
+def widened(counts: TextCounts) -> TextCounts:
+    """Return counts as `TextCounts.of` does, of what `narrowed` returns."""
 
-    def widened(rows: CompressedRows) -> CompressedRows:
+    def as_counted(rows: CompressedRows) -> CompressedRows:
         return replace(
             rows, columns=rows.columns.astype(np.int32), values=rows.values.astype(np.float64)
         )
 
-    return replace(counts, of_terms=widened(counts.of_terms), of_pieces=widened(counts.of_pieces))
+    of_terms, of_pieces = as_counted(counts.of_terms), as_counted(counts.of_pieces)
+    return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -641,9 +745,7 @@ class _Rows:
         number_of: Numbering[str],
     ) -> None:
         """Add the rows that fit and hold no word too often."""
-        fits = fits.copy()
-        for counted in (counts.of_pieces, counts.of_terms):
-            fits[counted.rows[counted.values > MAX_COUNT]] = False
+        fits = fits & ~_is_too_often(counts)
         numbers, _ = number_of.of_lists([counts.terms])
         self.pieces.add(rows, counts.of_pieces, counts.pieces, fits)
         self.terms.add(rows, counts.of_terms, numbers, fits)

@@ -12,6 +12,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.compact import without_made
+from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
@@ -121,20 +122,23 @@ def build_graph(
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
+    counting = _Counting(documents, config, known)
+    extractor.before = counting.begin_early
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
     known.modules.clear()
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
+    counting.begin(graph)
     if counts_words:
         with WordsBeside(graph) as words:
-            end_others()
-            embedder, graph = _embedded(graph, documents, config, known, progress)
+            counting.end_idle()
+            embedder, graph = _embedded(graph, counting, config, known, progress)
         graph = _linked(graph, config, progress, is_large)
         words.give_to(graph)
     else:
-        end_others()
-        embedder, graph = _embedded(graph, documents, config, known, progress)
+        counting.end_idle()
+        embedder, graph = _embedded(graph, counting, config, known, progress)
         graph = _linked(graph, config, progress, is_large)
     if is_large:
         release_free_memory()
@@ -142,9 +146,41 @@ def build_graph(
     return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
 
 
+class _Counting:
+    """The counts of the passages for the embedded default, which other processes may have begun.
+
+    Args:
+        documents: What is indexed.
+        config: What the graph is made with.
+        known: Results of an earlier build.
+    """
+
+    def __init__(
+        self, documents: Sequence[Document], config: IndexConfig, known: KnownResults
+    ) -> None:
+        self.replacement_texts = texts_embedded_as(documents)
+        is_wanted = config.embedder is None and known.counts is None
+        self.beside = CountsBeside() if is_wanted else None
+        self.counts = self.beside or known.counts
+        # What a caller has made is not called once more, since it may take long.
+        self.begin_early = self.begin if is_wanted and config.canonical is None else None
+        if self.beside is not None:
+            self.beside.prepare(documents)
+
+    def begin(self, nodes: Graph) -> None:
+        """Have other processes count, unless they do already."""
+        if self.beside is not None:
+            self.beside.begin(nodes, self.replacement_texts)
+
+    def end_idle(self) -> None:
+        """End the other processes, unless they count; those end when they have."""
+        if self.beside is None or not self.beside.has_begun:
+            end_others()
+
+
 def _embedded(
     graph: Graph,
-    documents: Sequence[Document],
+    counting: _Counting,
     config: IndexConfig,
     known: KnownResults,
     progress: bool,
@@ -154,10 +190,10 @@ def _embedded(
         return attach_vectors(
             graph,
             config.embedder,
-            replacement_texts=texts_embedded_as(documents),
+            replacement_texts=counting.replacement_texts,
             known=known.vectors,
             compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
-            counts=known.counts,
+            counts=counting.counts,
             progress=progress,
         )
 

@@ -518,8 +518,6 @@ def _load_builder(is_default_embedded: bool) -> None:
     import clew.index.build  # noqa: F401  # loaded, and used by who builds
 
     if is_default_embedded:
-        import scipy.sparse  # noqa: F401  # likewise
-
         from clew.embedding.word_vectors import load
 
         load()

@@ -8,15 +8,18 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.document import Document
-from clew.graph import EMPTY, Graph, Ragged, Vectors, seal
+from clew.graph import EMPTY, Graph, Ragged, Vectors, freeze, seal
 from clew.read.collected_facts import CollectedFacts, ReadFacts
+from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
 from clew.read.pieces import Piece
 from clew.text.kept import Kept
+from clew.text.tokens import count_listed
 from clew.text.words import fold_case, words
 
 ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
@@ -57,9 +60,14 @@ def assemble(
         ('moon', 'entity:moon', 'entity:sea')
     """
     nodes = _collect_nodes(documents, pieces)
+    tokens = None
+    if isinstance(extractor, CachedExtractor) and extractor.before is not None:
+        alone = _build_graph(nodes.nodes, CollectedFacts(), count)
+        extractor.before(alone)
+        tokens = alone.tokens
     # Nothing else holds the triples, so that they are gone when the graph is built.
     read = _collect_facts(nodes, facts or {}, {} if extractor is None else nodes.extract(extractor))
-    return _build_graph(nodes.nodes, read, count)
+    return _build_graph(nodes.nodes, read, count, tokens)
 
 
 def passages_to_extract(
@@ -423,10 +431,22 @@ def _with_single_spaces(text: str) -> str:
 
 
 def _build_graph(
-    nodes: Sequence[_Node], read: CollectedFacts, count: Callable[[str], int]
+    nodes: Sequence[_Node],
+    read: CollectedFacts,
+    count: Callable[[str], int],
+    tokens: NDArray[np.int32] | None = None,
 ) -> Graph:
-    """Return the graph of the nodes, the entities behind them, and the facts."""
+    """Return the graph of the nodes, the entities behind them, and the facts.
+
+    Args:
+        nodes: The nodes.
+        read: The entities and the facts.
+        count: The tokenizer, text -> number of tokens.
+        tokens: Of the nodes, where they are counted already; None to count them.
+    """
     n, entities, names = len(nodes), len(read.names), read.names
+    texts = [*(node.text for node in nodes), *names.values()]
+    counted = count_listed(texts if tokens is None else texts[n:], count)
     rows = np.full((3, n + entities), NO_ROW, np.int32)
     rows[:, :n] = [
         [node.document for node in nodes],
@@ -438,10 +458,11 @@ def _build_graph(
         spans[:n] = [node.span for node in nodes]
     documents, parents, previous = map(seal, rows)
     return Graph.of(
-        [*(node.text for node in nodes), *names.values()],
+        texts,
         ids=[*(node.id for node in nodes), *(f"entity:{end}" for end in names)],
         kinds=[*(node.kind for node in nodes), *["entity"] * entities],
         count=count,
+        tokens=freeze(counted if tokens is None else np.append(tokens, counted), np.int32),
         documents=documents,
         parents=parents,
         previous=previous,

@@ -6,16 +6,19 @@ Exactly up to `MAX_EXACT` rows, and for single rows always; of more rows, most o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from clew.algorithms.nearest.pivots import pairs_by_pivots
+from clew.algorithms.nearest.pivots import Block, blocks_by_pivots
 from clew.algorithms.ranking import TOLERANCE, dense_ranks, equalize, exceeds, reaches, top_k
 from clew.graph import (
     AnyVectors,
@@ -29,11 +32,11 @@ from clew.graph import (
     release_pages,
     take_vectors,
 )
-from clew.second_thread import Begun, begin
+from clew.second_thread import Begun, begin, one_thread_each
 
 BLOCK_BYTES = 64 * 2**20
 AROUND = 3  # small blocks on both sides of a row in which a floor under its nearest is found
-STRIP_BYTES = 32 * 2**20  # of products that are looked through while the next ones are computed
+STRIP_BYTES = 32 * 2**20  # of products that a thread looks through at once
 MAX_EXACT = 20_000  # rows; of more, some 99 in 100 of the nearest are found, by pivots
 MAX_EXACT_BY_BOUNDS = 50_000  # rows whose cosines are bounded before they are computed
 MIN_HEIGHT = 64  # rows of a block, by which a floor under the nearest of other rows is found
@@ -56,6 +59,7 @@ MAX_BY_PRODUCTS = 500  # new vectors; for more, those that are no arrays are mad
 COPIED_ROWS = 4096  # vectors that are compared with newer ones at once
 TILE = 32  # columns of a block that are passed over together
 
+Part = TypeVar("Part")
 Pairs = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, neighbours, cosines
 
 
@@ -100,7 +104,8 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
     close = _near_by_columns(vectors, k, min_cosine)
     if close is not None:
         return _frozen(_finished(close, k, min_cosine))
-    bounds = _bounding_vectors(vectors, min_cosine)
+    with _threads_of_products(len(vectors)):
+        bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
         blocks = _near_by_pivots(vectors, k, min_cosine)
     elif bounds is None:
@@ -183,22 +188,93 @@ def _near_among(
 
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
-    """Return the pairs that may be among the nearest, by all cosines."""
+    """Return the pairs that may be among the nearest, by all cosines.
+
+    They are looked through strip by strip. A strip has those of some rows with themselves and all
+    later rows, so each pair comes once.
+    """
     n, floors = len(vectors), _floors_by_neighbourhoods(vectors, k, min_cosine)
-    blocks: list[Pairs] = []
-    for start, cosines in _products_by_strips(vectors):
-        end = start + len(cosines)
-        own = np.arange(len(cosines))
-        cosines[own, own] = -1
-        rows, others, scores = _candidates(cosines, k, floors[start:end])
-        blocks.append((rows + start, others + start, scores))
-        below = cosines[:, len(cosines) :]  # whose rows come later, as columns of this strip
-        rows, others, scores = _candidates(below.T, k, floors[end:])
-        blocks.append((rows + end, others + start, scores))
-        del cosines, below  # which the next but one would be computed beside
-        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
-            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-    return blocks
+    changing = threading.Lock()
+
+    def near_in(strip: _Strip) -> list[Pairs]:
+        with changing:
+            raised = floors[strip.start :].copy()
+        found = _near_in_strip(vectors, strip, k, raised)
+        with changing:
+            np.maximum(floors[strip.start :], raised, out=floors[strip.start :])
+        return found
+
+    return _near_in_any(_strips(n), near_in, n, k, min_cosine)
+
+
+def _near_in_any(
+    parts: Iterable[Part],
+    near_in: Callable[[Part], list[Pairs]],
+    n: int,
+    k: int,
+    min_cosine: float,
+) -> list[Pairs]:
+    """Return the pairs of all parts that may be among the nearest.
+
+    Two threads take parts in turn, where there is a core for it.
+
+    Args:
+        parts: what is looked through.
+        near_in: returns the pairs of a part that may be.
+        n: the number of rows.
+        k: neighbours of a row, at most.
+        min_cosine: the lowest cosine of a neighbour.
+    """
+    left, beside = deque(parts), list[Begun[list[Pairs]]]()
+    most_waiting = max(MAX_WAITING, 4 * n * k) // 2
+
+    def look_through(offer: Callable[[], object]) -> list[Pairs]:
+        blocks: list[Pairs] = []
+        while left:
+            try:
+                part = left.popleft()
+            except IndexError:  # the other thread has taken it
+                break
+            offer()
+            blocks += near_in(part)
+            if sum(len(scores) for _, _, scores in blocks) > most_waiting:
+                blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
+        return blocks
+
+    def offer() -> None:
+        """Offer what is left to the second thread, once there is a core for it."""
+        if left and not (beside and beside[0].is_offered):
+            beside[:] = [begin(partial(look_through, lambda: None))]
+
+    with _threads_of_products(n):
+        blocks = look_through(offer)
+        return blocks + [pairs for begun in beside for pairs in begun.result()]
+
+
+def _threads_of_products(n: int) -> AbstractContextManager[None]:
+    """Return the block in which products of so many rows are computed."""
+    return one_thread_each() if n > MAX_IN_TILES else nullcontext()  # tiles wake no thread up
+
+
+def _near_in_strip(vectors: Vectors, strip: _Strip, k: int, floors: Vectors) -> list[Pairs]:
+    """Return the pairs of a strip that may be among the nearest, and raise the floors.
+
+    Args:
+        vectors: float32 [n, d], unit rows or zeros.
+        strip: The strip.
+        k: neighbours of a row, at most.
+        floors: float32, the lowest cosine of a neighbour so far, from the first row of the strip.
+    """
+    start, end = strip.start, strip.end
+    some, columns = vectors[start:end], vectors[start:].T
+    in_tiles = partial(_all_products, begins_alike=True)
+    cosines = in_tiles(some, columns.T) if strip.in_tiles else some @ columns
+    own = np.arange(len(some))
+    cosines[own, own] = -1
+    rows, near, scores = _candidates(cosines, k, floors[: len(some)])
+    below = cosines[:, len(some) :]  # whose rows come later, as columns of this strip
+    later, above, their_scores = _candidates(below.T, k, floors[len(some) :])
+    return [(rows + start, near + start, scores), (later + end, above + start, their_scores)]
 
 
 def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Vectors:
@@ -233,35 +309,38 @@ def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Ve
     return floors
 
 
-def _products_by_strips(vectors: Vectors) -> Iterator[tuple[int, Vectors]]:
-    """Yield the products of rows with themselves and all later rows, and the first of these rows.
+class _Strip(NamedTuple):
+    """Some rows of the products of all.
 
-    The next ones are computed beside, where there is a core for it.
+    Attributes:
+        start: the first row.
+        end: the row behind the last.
+        in_tiles: whether the products are computed part by part.
     """
-    n = len(vectors)
+
+    start: int
+    end: int
+    in_tiles: bool
+
+
+def _strips(n: int) -> list[_Strip]:
+    """Return the strips of the products of so many rows, the smallest ones last.
+
+    The last rows are computed in tiles. They come first, since that takes the longest.
+    """
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     strip = max(MIN_HEIGHT, STRIP_BYTES // (4 * max(n, 1)))
-    strips = list[tuple[int, int, bool]]()
+    strips, tiled = list[_Strip](), list[_Strip]()
     for start in range(0, n, height):
-        end, in_tiles = min(start + height, n), n - start <= MAX_IN_TILES
+        end = min(start + height, n)
+        if n - start <= MAX_IN_TILES:
+            tiled.append(_Strip(start, end, True))
+            continue
         # All of about one height: the product of a single row is rounded otherwise.
-        parts = 1 if in_tiles else math.ceil((end - start) / strip)
+        parts = math.ceil((end - start) / strip)
         bounds = [start + (end - start) * i // parts for i in range(parts + 1)]
-        strips += [(first, last, in_tiles) for first, last in pairwise(bounds)]
-
-    def product(start: int, end: int, in_tiles: bool) -> Vectors:
-        some, others = vectors[start:end], vectors[start:]
-        if in_tiles:
-            return _all_products(some, others, begins_alike=True)
-        at_once: Vectors = some @ others.T
-        return at_once
-
-    following: Begun[Vectors] | None = None
-    for i, one in enumerate(strips):
-        found = product(*one) if following is None else following.result()
-        following = begin(partial(product, *strips[i + 1])) if i + 1 < len(strips) else None
-        yield one[0], found
-        del found
+        strips += [_Strip(first, last, False) for first, last in pairwise(bounds)]
+    return [*tiled, *strips]
 
 
 def _all_products(some: Vectors, others: Vectors, *, begins_alike: bool = False) -> Vectors:
@@ -296,7 +375,7 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     floors = np.full(n, min_cosine, np.float32)
     blocks: list[Pairs] = []
     waiting = 0
-    for some, others, cosines in pairs_by_pivots(vectors):
+    for (some, others), cosines in _products_of(vectors, blocks_by_pivots(vectors)):
         if some is others:
             own = np.arange(len(some))
             cosines[own, own] = -1
@@ -309,6 +388,25 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
             blocks = [_narrow(_nearest_of(_distinct(_joined(blocks), n), k, min_cosine))]
             waiting = len(blocks[0][2])
     return [_distinct(_joined(blocks), n)] if blocks else []
+
+
+def _products_of(vectors: Vectors, blocks: Iterator[Block]) -> Iterator[tuple[Block, Vectors]]:
+    """Yield blocks with their cosines; those of the next one are computed beside."""
+
+    def product(block: Block) -> Vectors:
+        some, others = block
+        cosines: Vectors = vectors[some] @ vectors[others].T
+        return cosines
+
+    with _threads_of_products(len(vectors)):
+        block = next(blocks, None)
+        begun = None if block is None else begin(partial(product, block))
+        while block is not None and begun is not None:
+            cosines, before = begun.result(), block
+            block = next(blocks, None)
+            begun = None if block is None else begin(partial(product, block))
+            yield before, cosines
+            del cosines
 
 
 def _candidates_of(
@@ -372,17 +470,16 @@ def _near_by_bounds(vectors: Vectors, bounds: Vectors, k: int, min_cosine: float
     """
     n = len(vectors)
     height = max(MIN_HEIGHT, BLOCK_BYTES // (16 * n))
-    blocks: list[Pairs] = []
-    for start in range(0, n, height):
+
+    def near_in(start: int) -> list[Pairs]:
         highest = bounds[start : start + height] @ bounds[start:].T
         places = np.flatnonzero(highest.reshape(-1) >= min_cosine - 2 * TOLERANCE)
         rows, others = np.divmod(places, highest.shape[1])
         once = others > rows
         rows, others = rows[once] + start, others[once] + start
-        blocks += _near_among(vectors, rows, others, k, min_cosine)
-        if sum(len(scores) for _, _, scores in blocks) > max(MAX_WAITING, 4 * n * k):
-            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-    return blocks
+        return _near_among(vectors, rows, others, k, min_cosine)
+
+    return _near_in_any(range(0, n, height), near_in, n, k, min_cosine)
 
 
 def nearest_of_some(

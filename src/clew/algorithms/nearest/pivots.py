@@ -9,12 +9,13 @@ clustering", 2001), from evenly spaced rows on. Time grows with n ** 1.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Vectors, offsets_of
+from clew.second_thread import both
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
 PROBES = 24  # lists that a row is compared with
@@ -22,11 +23,11 @@ ROUNDS = 2  # of k-means; a third finds hardly more
 SAMPLED = 20  # rows for each pivot, of which the centres are those
 BLOCK_BYTES = 16 * 2**20
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64], Vectors]
+Block = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def pairs_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Pairs]:
-    """Yield blocks of cosines: (some rows, other rows, float32 [some, others]).
+def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
+    """Yield blocks of pairs that are to be compared: (some rows, other rows).
 
     The rows of a block are all that have the pivot of the others among their nearest ones. First
     come the blocks of rows with their own lists. A pair comes once in all, or twice where each row
@@ -38,8 +39,8 @@ def pairs_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Pairs]:
 
     Example:
         >>> vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
-        >>> rows, others, cosines = next(iter(pairs_by_pivots(vectors)))
-        >>> len(rows) > 0, cosines.shape == (len(rows), len(others))
+        >>> rows, others = next(iter(blocks_by_pivots(vectors)))
+        >>> len(rows) > 0, rows is others
         (True, True)
     """
     known = np.flatnonzero(vectors.any(axis=1))
@@ -50,15 +51,14 @@ def pairs_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Pairs]:
     for list_ in range(len(members)):
         own = known[members.of(list_)]
         if len(own):
-            yield own, own, vectors[own] @ vectors[own].T
+            yield own, own
     del lists
     for list_ in range(len(members)):
         own = known[members.of(list_)]
         height = max(1, BLOCK_BYTES // (4 * (len(own) + vectors.shape[1])))
         some = known[visitors.of(list_)] if len(own) else own
         for start in range(0, len(some), height):
-            rows = some[start : start + height]
-            yield rows, own, vectors[rows] @ vectors[own].T
+            yield some[start : start + height], own
 
 
 def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDArray[np.int32]:
@@ -68,26 +68,44 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
     probes = min(probes, n)
     lists = np.zeros((len(known), probes), np.int32)
     height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
-    for start in range(0, len(known), height):
-        cosines = vectors[known[start : start + height]] @ pivots.T
-        near = np.argpartition(-cosines, probes - 1, axis=1)[:, :probes]
-        order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1, kind="stable")
-        lists[start : start + height] = np.take_along_axis(near, order, axis=1)
+
+    def fill(starts: range) -> None:
+        for start in starts:
+            cosines = vectors[known[start : start + height]] @ pivots.T
+            near = np.argpartition(-cosines, probes - 1, axis=1)[:, :probes]
+            order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1, kind="stable")
+            lists[start : start + height] = np.take_along_axis(near, order, axis=1)
+
+    _by_both(fill, range(0, len(known), height))
     return lists
 
 
 def _centres(sample: Vectors, n: int) -> Vectors:
     """Return the centres of a sample, of length 1: float32 [n, d]."""
     centres = sample[_evenly(len(sample), n)]
+    height = max(1, BLOCK_BYTES // (4 * (n + sample.shape[1])))
+    nearest = np.zeros(len(sample), np.int64)
+
+    def find(starts: range) -> None:
+        for start in starts:
+            some = slice(start, start + height)
+            nearest[some] = np.argmax(sample[some] @ centres.T, axis=1)
+
     for _ in range(ROUNDS):
+        _by_both(find, range(0, len(sample), height))
         sums = np.zeros_like(centres)
-        height = max(1, BLOCK_BYTES // (4 * (n + sample.shape[1])))
         for start in range(0, len(sample), height):
-            some = sample[start : start + height]
-            np.add.at(sums, np.argmax(some @ centres.T, axis=1), some)
+            some = slice(start, start + height)
+            np.add.at(sums, nearest[some], sample[some])
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.divide(sums, lengths, out=centres, where=lengths > 0)
     return centres
+
+
+def _by_both(work: Callable[[range], None], starts: range) -> None:
+    """Do some work from each of some places on, one half of them in a second thread."""
+    half = len(starts) // 2
+    both(lambda: work(starts[:half]), lambda: work(starts[half:]))
 
 
 def _evenly(length: int, n: int) -> NDArray[np.int64]:

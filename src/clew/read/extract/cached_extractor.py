@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from clew.graph import EMPTY
+from clew.graph import EMPTY, Graph
 from clew.read.extract.extractor import (
     NOT_READ,
     IncompleteTriples,
@@ -46,6 +46,8 @@ class CachedExtractor:
         passages_of: Returns those of some documents, by their ids.
         modules: The scopes of modules in Python, by the ids of their documents, where these were
             read with the documents.
+        before: Called with the graph of the pieces, without entities and facts, before passages are
+            read; None for nothing.
         knowledge: What all passages have taught after the last call; None where nobody can say.
         read_triples: The triples of the passages of the last call, by `Passage.key`.
         failed: (passage id, reason) for the passages of the last call that failed.
@@ -63,6 +65,7 @@ class CachedExtractor:
     known: Knowledge | None = None
     passages_of: PassagesOf | None = None
     modules: Mapping[str, Module] = field(default_factory=lambda: EMPTY)
+    before: Callable[[Graph], object] | None = None
     knowledge: Knowledge | None = None
     read_triples: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)

@@ -1,0 +1,155 @@
+"""scipy's compiled loops over sparse matrices, without the rest of `scipy.sparse`.
+
+To import that package takes a tenth of a second, since it looks at all of numpy. A process that
+reads files needs two products of it. So the module with its loops is loaded by itself; where that
+cannot be, `scipy.sparse` is imported, and calls the same loops.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+PACKAGE, NAME = "scipy.sparse", "_sparsetools"
+LOOPS = (
+    "csr_matmat_maxnnz",
+    "csr_matmat",
+    "csr_sort_indices",
+    "csr_todense",
+    "csr_matvecs",
+)
+MAX_SHORT = 2**31 - 1  # the highest number of what is counted in four bytes
+
+
+class SparseRows(NamedTuple):
+    """A matrix of few entries, row by row.
+
+    Attributes:
+        starts: int [rows + 1], where the entries of each row start, and where the last ones end.
+        columns: int [m], the column of each entry.
+        values: float64 [m].
+        width: the number of columns.
+    """
+
+    starts: NDArray[np.integer]
+    columns: NDArray[np.integer]
+    values: NDArray[np.float64]
+    width: int
+
+
+class _Places(NamedTuple):
+    """Where the entries of the rows of a matrix start, and their columns; see `SparseRows`."""
+
+    starts: NDArray[np.integer]
+    columns: NDArray[np.integer]
+
+
+def product(rows: SparseRows, other: SparseRows) -> SparseRows:
+    """Return the product of two matrices, the columns of each row in ascending order.
+
+    Example:
+        >>> starts, columns = np.array([0, 2, 2]), np.array([0, 1])
+        >>> rows = SparseRows(starts, columns, np.array([2.0, 3.0]), 2)
+        >>> product(rows, rows).values.tolist()  # [[2, 3], [0, 0]] times itself
+        [4.0, 6.0]
+    """
+    found = _product(rows, other)
+    starts, columns, values, _ = found
+    _loops().csr_sort_indices(len(starts) - 1, starts, columns, values)
+    return found
+
+
+def dense_product(rows: SparseRows, other: SparseRows) -> NDArray[np.float64]:
+    """Return the product of two matrices as an array: float64 [rows, k].
+
+    Example:
+        >>> starts, columns = np.array([0, 2, 2]), np.array([0, 1])
+        >>> rows = SparseRows(starts, columns, np.array([2.0, 3.0]), 2)
+        >>> dense_product(rows, rows).tolist()
+        [[4.0, 6.0], [0.0, 0.0]]
+    """
+    starts, columns, values, width = _product(rows, other)
+    found = np.zeros((len(starts) - 1, width))
+    _loops().csr_todense(*found.shape, starts, columns, values, found)
+    return found
+
+
+def _product(rows: SparseRows, other: SparseRows) -> SparseRows:
+    """Return the product of two matrices, the columns of each row in any order."""
+    loops = _loops()
+    shape = len(rows.starts) - 1, other.width
+    own, others = _numbers(rows, other)
+    dtype: type[np.integer] = np.int32
+    entries = loops.csr_matmat_maxnnz(*shape, *own, *others)
+    if entries > MAX_SHORT or own[0].dtype != dtype:
+        dtype = np.int64
+        own, others = (_Places(*(a.astype(dtype) for a in pair)) for pair in (own, others))
+    starts, columns = np.zeros(shape[0] + 1, dtype), np.zeros(entries, dtype)
+    values = np.zeros(entries)
+    loops.csr_matmat(*shape, *own, rows.values, *others, other.values, starts, columns, values)
+    return SparseRows(starts, columns, values, other.width)
+
+
+def product_with_array(rows: SparseRows, other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the product of a matrix with an array: float64 [rows, k].
+
+    Args:
+        rows: the matrix.
+        other: float64 [width, k].
+
+    Example:
+        >>> rows = SparseRows(np.array([0, 1]), np.array([1]), np.array([2.0]), 2)
+        >>> product_with_array(rows, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
+        [[6.0, 8.0]]
+    """
+    n, width = len(rows.starts) - 1, other.shape[1]
+    found = np.zeros((n, width))
+    (own,) = _numbers(rows)
+    _loops().csr_matvecs(n, rows.width, width, *own, rows.values, other.ravel(), found.ravel())
+    return found
+
+
+def _numbers(*matrices: SparseRows) -> list[_Places]:
+    """Return the starts and columns of matrices, all of one type."""
+    highest = max(max(int(one.starts[-1]), one.width) for one in matrices)
+    dtype = np.int32 if highest <= MAX_SHORT else np.int64
+    return [
+        _Places(np.ascontiguousarray(one.starts, dtype), np.ascontiguousarray(one.columns, dtype))
+        for one in matrices
+    ]
+
+
+@lru_cache(maxsize=1)
+def _loops() -> Any:  # noqa: ANN401  # a compiled module without types
+    if PACKAGE not in sys.modules and (alone := _load_alone()) is not None:
+        return alone
+    from scipy.sparse import _sparsetools
+
+    return _sparsetools
+
+
+def _load_alone() -> Any:  # noqa: ANN401  # a compiled module without types
+    """Return the module with the loops; None where it is not found, or needs the package."""
+    package, name = find_spec("scipy"), f"{PACKAGE}.{NAME}"
+    folders = [] if package is None else package.submodule_search_locations or []
+    files = (file for one in folders for file in Path(one, "sparse").glob(f"{NAME}.*"))
+    for file in files:
+        spec = spec_from_file_location(name, file)
+        if spec is None or spec.loader is None:
+            continue
+        try:
+            module = module_from_spec(spec)
+            spec.loader.exec_module(module)
+        except ImportError:
+            continue
+        finally:
+            sys.modules.pop(name, None)  # the package, once it is imported, loads it as its own
+        if all(hasattr(module, one) for one in LOOPS):
+            return module
+    return None

@@ -1,0 +1,107 @@
+"""Words are counted for the embedded default by all processes that have read files.
+
+The process that builds needs the counts of all passages before it can make a vector. Their texts
+are known as soon as files are cut, so that other processes begin to count while this one reads
+facts and puts the graph together. It counts along once it needs the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from clew.document import Document
+from clew.embedding.bags import BATCH, narrowed, widened
+from clew.embedding.compact import is_large
+from clew.embedding.embedded_texts import texts_to_embed
+from clew.embedding.static import TextCounts
+from clew.embedding.word_vectors import load
+from clew.graph import Graph
+from clew.processes import ItemsBegun, begin_items, end_others
+
+MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
+PART = 1024  # texts that a process counts at once, some hundredths of a second
+
+
+class CountsBeside:
+    """The counts of the passages of a graph, which other processes may have begun.
+
+    Example:
+        >>> beside = CountsBeside()
+        >>> beside.begin(Graph.of(["Anna", "Ben"]), {})  # a small graph, outside `working`
+        >>> beside.has_begun, beside.batches_of(["Anna", "Ben"]) is None
+        (False, True)
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._work: ItemsBegun[TextCounts] | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether other processes count."""
+        return self._work is not None
+
+    def prepare(self, documents: Sequence[Document]) -> None:
+        """Have another process load what it counts with, while it has nothing else to do.
+
+        Args:
+            documents: What is indexed.
+        """
+        if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
+            begin_items(_load, [None], sizes=[1])
+
+    def begin(self, nodes: Graph, replacement_texts: Mapping[str, str]) -> None:
+        """Have other processes count, if there are any, and enough to count.
+
+        Args:
+            nodes: A graph without vectors.
+            replacement_texts: id -> the text to embed in place of the node's own.
+        """
+        if self.has_begun or not is_large(nodes):
+            return
+        self._texts = texts_to_embed(nodes, nodes.rows("passage").tolist(), replacement_texts)
+        parts = [
+            self._texts[start : min(start + PART, end)]
+            for end in range(BATCH, len(self._texts) + BATCH, BATCH)
+            for start in range(end - BATCH, min(end, len(self._texts)), PART)
+        ]
+        sizes = [sum(map(len, part)) for part in parts]
+        self._work = begin_items(count_part, parts, sizes=sizes)
+
+    def batches_of(self, texts: Sequence[str]) -> Iterator[TextCounts] | None:
+        """Return what `TextCounts.of` returns of each `BATCH` of texts; None where others do not.
+
+        The other processes end, unless they have been given something else.
+
+        Args:
+            texts: The passages, as they are embedded.
+        """
+        work, self._work = self._work, None
+        if work is None:
+            return None
+        counted = work.results() if self._texts == texts else None
+        end_others()
+        return None if counted is None else _in_batches(counted)
+
+
+def count_part(texts: Sequence[str]) -> TextCounts:
+    """Return the counts of texts as they are sent to another process.
+
+    Example:
+        >>> counted = count_part(["Anna met Anna."])
+        >>> counted.terms, counted.of_terms.values
+        (['anna', 'met'], array([2, 1], dtype=uint8))
+    """
+    return narrowed(TextCounts.of(texts))
+
+
+def _load(_: None) -> None:
+    load()
+
+
+def _in_batches(parts: list[TextCounts]) -> Iterator[TextCounts]:
+    parts.reverse()
+    while parts:
+        own = [widened(parts.pop()) for _ in range(min(math.ceil(BATCH / PART), len(parts)))]
+        yield TextCounts.joined(own) if len(own) > 1 else own[0]
