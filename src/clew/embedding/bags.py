@@ -38,6 +38,7 @@ from clew.graph import (
     has_vector,
     offsets_of,
     products,
+    release_free_memory,
     release_pages,
     seal,
     vectors_of,
@@ -603,6 +604,7 @@ def embed_batch(embedder: StaticEmbedding, batch: tuple[Sequence[str], int]) -> 
         >>> embed_batch(static, (["Anna", "Ben", "..."], 1)).vectors.shape
         (1, 768)
     """
+    release_free_memory()  # what the process has done before took as much
     texts, n_kept = batch
     counts = TextCounts.of(texts)
     made = _MadeTexts.of(counts, *embedder.embed_counts(counts))
