@@ -36,15 +36,36 @@ def as_rows(matrix, dtype=np.int64):
     return SparseRows(matrix.indptr.astype(dtype), matrix.indices, matrix.data, matrix.shape[1])
 
 
-@pytest.fixture(params=["alone", "by the package"])
+class OtherLoops:
+    """Those of a version of scipy that takes other arguments, or multiplies otherwise."""
+
+    def __init__(self, loops, name, does):
+        self._loops = loops
+        setattr(self, name, does)
+
+    def __getattr__(self, name):
+        return getattr(self._loops, name)
+
+
+@pytest.fixture(params=["alone", "not found", "other arguments", "other products"])
 def loops(request, monkeypatch):
     sparse_loops._loops.cache_clear()
-    if request.param == "alone":
-        monkeypatch.delitem(sys.modules, sparse_loops.PACKAGE)
-    else:
-        monkeypatch.setattr(sparse_loops, "find_spec", lambda _: None)
+    monkeypatch.delitem(sys.modules, sparse_loops.PACKAGE)
+    found = sparse_loops._load_alone()
+    others = {
+        "not found": None,
+        "other arguments": OtherLoops(found, "csr_matmat_maxnnz", lambda n, m: n * m),
+        "other products": OtherLoops(found, "csr_matvecs", lambda *_: None),
+    }
+    if request.param in others:
+        monkeypatch.setattr(sparse_loops, "_load_alone", lambda: others[request.param])
     yield sparse_loops._loops()
     sparse_loops._loops.cache_clear()
+
+
+def test_loops_that_do_not_multiply_as_they_should_are_left_to_the_package(loops, request):
+    is_alone = request.node.callspec.params["loops"] == "alone"
+    assert (loops is not None) == is_alone
 
 
 @pytest.mark.parametrize("max_short", [sparse_loops.MAX_SHORT, 3])

@@ -1,8 +1,9 @@
 """scipy's compiled loops over sparse matrices, without the rest of `scipy.sparse`.
 
 To import that package takes a tenth of a second, since it looks at all of numpy. A process that
-reads files needs two products of it. So the module with its loops is loaded by itself; where that
-cannot be, `scipy.sparse` is imported, and calls the same loops.
+reads files needs two products of it. So the module with its loops is loaded by itself. That module
+is no part of what scipy promises: where it is not there, or does not multiply as it should,
+`scipy.sparse` multiplies, by the same loops.
 """
 
 from __future__ import annotations
@@ -59,9 +60,13 @@ def product(rows: SparseRows, other: SparseRows) -> SparseRows:
         >>> product(rows, rows).values.tolist()  # [[2, 3], [0, 0]] times itself
         [4.0, 6.0]
     """
-    found = _product(rows, other)
+    if (loops := _loops()) is None:
+        by_scipy = _for_scipy(rows) @ _for_scipy(other)
+        by_scipy.sort_indices()
+        return SparseRows(by_scipy.indptr, by_scipy.indices, by_scipy.data, other.width)
+    found = _product(loops, rows, other)
     starts, columns, values, _ = found
-    _loops().csr_sort_indices(len(starts) - 1, starts, columns, values)
+    loops.csr_sort_indices(len(starts) - 1, starts, columns, values)
     return found
 
 
@@ -74,15 +79,23 @@ def dense_product(rows: SparseRows, other: SparseRows) -> NDArray[np.float64]:
         >>> dense_product(rows, rows).tolist()
         [[4.0, 6.0], [0.0, 0.0]]
     """
-    starts, columns, values, width = _product(rows, other)
+    if (loops := _loops()) is None:
+        by_scipy: NDArray[np.float64] = (_for_scipy(rows) @ _for_scipy(other)).toarray()
+        return by_scipy
+    starts, columns, values, width = _product(loops, rows, other)
     found = np.zeros((len(starts) - 1, width))
-    _loops().csr_todense(*found.shape, starts, columns, values, found)
+    loops.csr_todense(*found.shape, starts, columns, values, found)
     return found
 
 
-def _product(rows: SparseRows, other: SparseRows) -> SparseRows:
-    """Return the product of two matrices, the columns of each row in any order."""
-    loops = _loops()
+def _product(loops: Any, rows: SparseRows, other: SparseRows) -> SparseRows:  # noqa: ANN401
+    """Return the product of two matrices, the columns of each row in any order.
+
+    Args:
+        loops: a compiled module without types.
+        rows: the matrix.
+        other: the other one.
+    """
     shape = len(rows.starts) - 1, other.width
     own, others = _numbers(rows, other)
     dtype: type[np.integer] = np.int32
@@ -108,11 +121,21 @@ def product_with_array(rows: SparseRows, other: NDArray[np.float64]) -> NDArray[
         >>> product_with_array(rows, np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
         [[6.0, 8.0]]
     """
+    if (loops := _loops()) is None:
+        by_scipy: NDArray[np.float64] = _for_scipy(rows) @ other
+        return by_scipy
     n, width = len(rows.starts) - 1, other.shape[1]
     found = np.zeros((n, width))
     (own,) = _numbers(rows)
-    _loops().csr_matvecs(n, rows.width, width, *own, rows.values, other.ravel(), found.ravel())
+    loops.csr_matvecs(n, rows.width, width, *own, rows.values, other.ravel(), found.ravel())
     return found
+
+
+def _for_scipy(rows: SparseRows) -> Any:  # noqa: ANN401  # a class that is not imported before
+    from scipy.sparse import csr_array
+
+    starts, columns, values, width = rows
+    return csr_array((values, columns, starts), shape=(len(starts) - 1, width))
 
 
 def _numbers(*matrices: SparseRows) -> list[_Places]:
@@ -127,11 +150,27 @@ def _numbers(*matrices: SparseRows) -> list[_Places]:
 
 @lru_cache(maxsize=1)
 def _loops() -> Any:  # noqa: ANN401  # a compiled module without types
-    if PACKAGE not in sys.modules and (alone := _load_alone()) is not None:
-        return alone
-    from scipy.sparse import _sparsetools
+    """Return the module with the loops; None where the package is to multiply."""
+    if PACKAGE in sys.modules:
+        return None
+    loops = _load_alone()
+    return loops if loops is not None and _multiplies(loops) else None
 
-    return _sparsetools
+
+def _multiplies(loops: Any) -> bool:  # noqa: ANN401  # a compiled module without types
+    """Return whether loops do as they did in the versions of scipy that clew is tested with."""
+    places = np.array([0, 2, 3], np.int32), np.array([1, 0, 1], np.int32)
+    rows, wanted = SparseRows(*places, np.array([3.0, 2.0, 5.0]), 2), [[4.0, 21.0], [0.0, 25.0]]
+    found, by_array = np.zeros((2, 2)), np.zeros((2, 2))
+    try:
+        starts, columns, values, _ = _product(loops, rows, rows)
+        loops.csr_sort_indices(2, starts, columns, values)
+        loops.csr_todense(2, 2, starts, columns, values, found)
+        loops.csr_matvecs(2, 2, 2, *rows[:3], np.array([2.0, 3.0, 0.0, 5.0]), by_array.ravel())
+    except (TypeError, ValueError):
+        return False
+    is_sorted = columns.tolist() == [0, 1, 1]
+    return is_sorted and found.tolist() == wanted and by_array.tolist() == wanted
 
 
 def _load_alone() -> Any:  # noqa: ANN401  # a compiled module without types
