@@ -76,7 +76,7 @@ def add_term_around(scores, sums, texts, counts, before, behind, shares, norms, 
         counts: float64 [m], how often, > 0.
         before: int32 [n], how many of the texts before each one are near it, at most `reach`.
         behind: int32 [n], likewise.
-        shares: float64 [reach], what a count is worth that is 1, 2, ... texts away, >= 0.
+        shares: float64 [reach], what part of a count counts 1, 2, ... texts away, >= 0.
         norms: float64 [n], > 0, of each text with what is near it.
         idf: float64.
     """
