@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -455,6 +457,22 @@ def test_a_solver_prints_nothing(backend, capfd):
         for start in (NOTHING, solve_budgeted(one, "greedy")):
             prove(one, start, backend=backend)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_process_has_printed_nothing_when_it_ends():  # before that C keeps what goes to a file
+    pytest.importorskip("highspy")
+    code = """if True:
+        import numpy as np
+        from clew.algorithms.budgeted.linear_program import LinearProgram
+        from scipy.sparse import csr_array
+
+        program = LinearProgram(np.ones(2), "highspy")
+        program.add(csr_array(np.ones((1, 2))), np.ones(1))
+        state, x, _ = program.solve(np.zeros(2), np.ones(2), None)
+        assert state == "optimal" and x.sum() == 1, (state, x)
+    """
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
 
 
 @st.composite

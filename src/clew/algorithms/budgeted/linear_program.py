@@ -9,6 +9,7 @@ max over x in [lower, upper] of (prizes - matrix' y) x.
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import Any
 
@@ -147,6 +148,23 @@ def choose_backend(name: str) -> str:
     return "highspy" if name != "scipy" and find_spec("highspy") is not None else "scipy"
 
 
+@functools.cache
+def _silent_solver() -> type:
+    """Return a class of highspy's solver that prints nothing, not even its name.
+
+    As it is made it tells HiGHS of its callbacks, and HiGHS 1.16 prints its version at that, before
+    anybody could ask it not to.
+    """
+    highspy: Any = import_module("highspy")
+
+    class Silent(highspy.Highs):  # type: ignore[misc]  # its base is known when it is loaded
+        def enableCallbacks(self) -> None:  # noqa: N802  (highspy's name)
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Silent
+
+
 class _WarmSolver:
     """highspy's solver, which continues from its last basis when rows were added."""
 
@@ -154,7 +172,7 @@ class _WarmSolver:
         highspy: Any = import_module("highspy")
         self.size, self.states = len(prizes), highspy.HighsModelStatus
         self.columns = np.arange(self.size, dtype=np.int32)
-        self.highs = highspy.Highs()
+        self.highs: Any = _silent_solver()()
         self.highs.setOptionValue("output_flag", False)
         self.highs.setOptionValue("presolve", "off")
         self.highs.setOptionValue("threads", 1)
