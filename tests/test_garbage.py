@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
 
 import clew
+from clew import cli
 from clew.garbage import MIN_NEW, collecting_rarely
 
 
@@ -72,3 +75,25 @@ def test_a_forked_process_has_what_was_set_before(threshold):
             os._exit(gc.get_threshold() != threshold)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert gc.get_threshold()[0] == MIN_NEW
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_process_that_has_said_so_ends_without_a_last_look(ends):
+    program = (
+        "import atexit, gc\n"
+        "from clew.garbage import end_without_collecting\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 1000))\n"  # it is called last
+        f"{'end_without_collecting()' if ends else ''}"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"{ends}\n", "")
+
+
+@pytest.mark.parametrize("is_command", [True, False])
+def test_the_command_alone_ends_so(is_command, monkeypatch, capsys):
+    said = []
+    monkeypatch.setattr(cli, "is_command", lambda _: is_command)
+    monkeypatch.setattr(cli, "end_without_collecting", lambda: said.append(True))
+    assert cli.main([]) == 0
+    assert bool(said) == is_command
+    assert "usage: clew" in capsys.readouterr().out

@@ -471,7 +471,9 @@ RECIPES: dict[str, Recipe] = {
         "similarity threshold; the others are what its figures and ranges suggest. Not expressed: "
         "the distance over whole graphs, which takes their size to the third power (64 nodes "
         "around the path here); uniform masses after a fusion, by which no fusion is small; the "
-        "text of a document or section, which is the mean vector of its contents here",
+        "text of a document or section, which is the mean vector of its contents here. Its "
+        "semantic edges are those of clew.link.Similar, which source code whose symbols are read "
+        "has only where an index is made with links that hold Similar()",
     ),
     "da_rag_paper": Recipe.made_by(
         lambda: methods.DaRag(

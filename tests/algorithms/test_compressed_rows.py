@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -47,3 +49,20 @@ def test_numpy_and_scipy_give_the_same_bits(seed, monkeypatch):
         found.append([one.tobytes() for one in products])
     assert found[0] == found[1]
     assert found[0][0] == found[0][1]
+
+
+@pytest.mark.parametrize("are_there", [True, False])
+def test_a_small_product_is_left_to_the_loops_alone_where_they_are_there(are_there, monkeypatch):
+    monkeypatch.setattr(compressed_rows.sparse_loops, "are_there_alone", lambda: are_there)
+    monkeypatch.delitem(sys.modules, "scipy.sparse", raising=False)
+    called = []
+    real = compressed_rows.sparse_loops.product_with_array
+    monkeypatch.setattr(
+        compressed_rows.sparse_loops,
+        "product_with_array",
+        lambda rows, other: called.append(len(rows.values)) or real(rows, other),
+    )
+    matrix = CompressedRows.summed(*drawn(3, 4, 5, 9), (4, 5))
+    other = np.random.default_rng(3).normal(size=(5, 2))
+    assert matrix.times_dense(other) == pytest.approx(matrix.dense() @ other)
+    assert bool(called) == are_there

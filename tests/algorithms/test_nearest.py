@@ -180,13 +180,13 @@ def test_candidates_are_the_columns_from_the_bar_on(k):
 
 
 def test_blocks_have_as_many_rows_as_fit_and_never_fewer_than_the_least(monkeypatch):
-    heights, candidates = [], nearest._candidates
+    heights, near_in_strip = [], nearest._near_in_strip
 
-    def spy(cosines, k, floors):
-        heights.append(len(cosines))
-        return candidates(cosines, k, floors)
+    def spy(vectors, strip, k, floors):
+        heights.append(strip.end - strip.start)
+        return near_in_strip(vectors, strip, k, floors)
 
-    monkeypatch.setattr(nearest, "_candidates", spy)
+    monkeypatch.setattr(nearest, "_near_in_strip", spy)
     monkeypatch.setattr(nearest, "begin", Begun)  # nothing is done beside
     monkeypatch.setattr(nearest, "MIN_HEIGHT", 3)
     vectors = unit(np.random.default_rng(0).normal(size=(100, 4)))
@@ -194,7 +194,43 @@ def test_blocks_have_as_many_rows_as_fit_and_never_fewer_than_the_least(monkeypa
         heights.clear()
         monkeypatch.setattr(nearest, "BLOCK_BYTES", room)
         nearest_pairs(vectors, 2, 0.1)
-        assert heights[::2] == [height] * (100 // height) + [100 % height]
+        assert heights == [height] * (100 // height) + [100 % height]
+
+
+def test_pairs_above_the_floors_are_all_of_them_or_none_where_they_are_many():
+    cosines = np.random.default_rng(2).random((6, 50)).astype(np.float32)
+    for block in (cosines, np.asfortranarray(cosines), cosines[:, 10:]):
+        of_rows = np.full((6, 1), 0.8, np.float32)
+        of_columns = np.linspace(0.7, 1.1, block.shape[1]).astype(np.float32)
+        for floors in (of_rows, of_columns):
+            rows, others, scores = nearest._few_above(block, floors)
+            found = zip(rows.tolist(), others.tolist(), strict=True)
+            wanted = np.argwhere(block - floors >= 0)
+            assert set(found) == set(map(tuple, wanted.tolist()))
+            assert scores.tolist() == block[rows, others].astype(np.float64).tolist()
+        assert nearest._few_above(block, of_rows - 1) is None
+    assert all(len(column) == 0 for column in nearest._few_above(cosines[:, 50:], of_rows))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neighbours_are_the_same_whichever_way_pairs_are_looked_through(seed, monkeypatch):
+    """Rows that come in clusters, as passages of one document do, and some of them twice."""
+    generator = np.random.default_rng(seed)
+    centres = np.repeat(generator.normal(size=(30, 12)), 10, axis=0)
+    vectors = unit(centres + 0.3 * generator.normal(size=centres.shape))
+    vectors[generator.integers(0, 300, 20)] = vectors[generator.integers(0, 300, 20)]
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 4 * 300 * 70)
+    found = []
+    for at_once in (0, 10**9):
+        monkeypatch.setattr(nearest, "MAX_ABOVE", at_once)
+        found.append(nearest_pairs(vectors, 4, 0.3))
+    assert all(map(np.array_equal, *found))
+    rows, _, cosines = found[0]
+    every = vectors.astype(np.float64) @ vectors.astype(np.float64).T
+    np.fill_diagonal(every, -1)
+    for row in range(300):
+        wanted = sorted(every[row], reverse=True)[:4]
+        assert cosines[rows == row] == pytest.approx([c for c in wanted if c >= 0.3], abs=1e-5)
 
 
 @pytest.mark.parametrize("beside", [False, True])

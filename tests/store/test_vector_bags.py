@@ -173,7 +173,7 @@ def test_arrays_that_do_not_fit_are_refused(index, tmp_path, monkeypatch, name, 
     monkeypatch.setattr(
         saving,
         "write_array",
-        lambda root, each, n, array: write(root, each, n, other(each, array)),
+        lambda root, each, n, array, sync: write(root, each, n, other(each, array), sync),
     )
     index.save(tmp_path)
     with pytest.raises(ValueError, match=r"do not fit together: .*bags"):

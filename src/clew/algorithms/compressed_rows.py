@@ -1,8 +1,8 @@
 """Sparse matrices by rows, of numpy's arrays: what a new process needs before its first answer.
 
-To import scipy's sparse arrays takes twice as long as a question. So matrices are counted and
-multiplied by numpy where there is little to do, and by scipy's loops where there is much, or where
-scipy is imported already. Both add in the order of the columns.
+To import scipy's sparse arrays takes twice as long as a question. So matrices are multiplied by its
+loops alone, see `clew.algorithms.sparse_loops`. Where these cannot be loaded by themselves, numpy
+multiplies what has few entries, and scipy what has many. All add in the order of the columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Slots = NDArray[np.int64]
 
-MAX_BY_NUMPY = 10_000  # entries of a product: some 20 ms
+MAX_BY_NUMPY = 10_000  # entries of a product: some 20 ms, for which scipy is not imported
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,5 +216,5 @@ class CompressedRows:
 
 
 def _is_for_scipy(entries: int) -> bool:
-    """Return whether scipy computes a product of so many entries."""
-    return entries > MAX_BY_NUMPY or "scipy.sparse" in sys.modules
+    """Return whether scipy's loops compute a product of so many entries."""
+    return entries > MAX_BY_NUMPY or sparse_loops.are_there_alone() or "scipy.sparse" in sys.modules

@@ -51,6 +51,14 @@ class _Places(NamedTuple):
     columns: NDArray[np.integer]
 
 
+def are_there_alone() -> bool:
+    """Return whether the loops multiply without the package, which is not imported then.
+
+    They are loaded for that, which takes less than a millisecond.
+    """
+    return _loops() is not None
+
+
 def product(rows: SparseRows, other: SparseRows) -> SparseRows:
     """Return the product of two matrices, the columns of each row in ascending order.
 

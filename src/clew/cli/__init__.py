@@ -15,6 +15,8 @@ from importlib import import_module
 
 from clew.cli.parser import Parser
 from clew.cli.terminal import prepare_output, print_error, print_result
+from clew.garbage import end_without_collecting
+from clew.interruption import is_command
 from clew.model import ModelError
 
 __all__ = ["build_parser", "main"]
@@ -53,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ends the process.
     """
     prepare_output()
+    if is_command(sys.orig_argv):
+        end_without_collecting()
     typed = sys.argv[1:] if arguments is None else arguments
     parser = build_parser(*typed[:1])
     options = parser.parse_args(arguments)

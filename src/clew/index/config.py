@@ -41,7 +41,7 @@ DEFAULT_LINKS: tuple[Link, ...] = (
     Fact(),
     Hyperlink(),
     Shared(),
-    Similar(),
+    Similar(code=False),
     Synonym(),
 )
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from clew.graph import Edges, Graph, Mask
+import numpy as np
+
+from clew.graph import Edges, Graph, Mask, Rows
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
+
+DEFINES = "defines"  # the relation of the facts that state the symbols of a file
+CODE_FILE = re.compile(
+    r"\.(?:py[iw]?|[cm]?js|jsx|[cm]?ts|tsx|java|go|rs|c|h|cc|cpp|cxx|hh|hpp|hxx)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -20,6 +28,11 @@ class Similar:
         k: the largest number of edges from a passage.
         min_similarity: the lowest cosine of an edge, > 0.
         kinds: the kinds of node that are compared with each other.
+        code: whether passages of source code are compared where its symbols were read. Facts on
+            what it defines, calls and imports link such passages, and questions find no more by
+            links between similar ones. An index has these only where somebody asks for them:
+            `links=` with `Similar()`. Code is what comes of a file of source code, by its name, in
+            which a fact says that something is defined.
 
     Example:
         >>> graph = Graph.of(["a", "b", "c"], vectors=[[1, 0], [0.8, 0.6], [0, 1]])
@@ -31,17 +44,34 @@ class Similar:
     k: int = 5
     min_similarity: float = 0.1
     kinds: tuple[str, ...] = ("passage",)
+    code: bool = True
 
     kind: ClassVar[str] = "similar"
     corpus_wide: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
-        return nearest_edges(graph, self.kind, graph.rows(*self.kinds), self.k, self.min_similarity)
+        return nearest_edges(graph, self.kind, self._compared(graph), self.k, self.min_similarity)
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
-        rows = graph.rows(*self.kinds)
+        rows = self._compared(graph)
         return grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
-        rows = graph.rows(*self.kinds)
+        rows = self._compared(graph)
         return shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
+
+    def _compared(self, graph: Graph) -> Rows:
+        """Return the rows that are compared; that of one depends on its own document alone."""
+        rows = graph.rows(*self.kinds)
+        return rows if self.code else rows[~_has_symbols(graph)[rows]]
+
+
+def _has_symbols(graph: Graph) -> Mask:
+    """Return whether each node is of a file of source code in which symbols were read."""
+    facts, of_code = graph.facts, np.zeros(len(graph), np.bool_)
+    stated = np.flatnonzero(facts.relations.mask(DEFINES))
+    documents = np.unique(graph.documents[facts.read_from.take(stated).values])
+    for row in documents[documents >= 0].tolist():
+        name = graph.ids[row].rpartition("/")[2]
+        of_code[row] = CODE_FILE.fullmatch(name, max(name.rfind("."), 0)) is not None
+    return (graph.documents >= 0) & of_code[graph.documents]

@@ -11,7 +11,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from io import FileIO
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from clew.graph import VectorColumn, in_blocks
 from clew.store import disk
+from clew.store.syncing import sync_and_close
 
 DATA = "data"
 WRITTEN_ROWS = 4096  # of a table, at once
@@ -81,11 +82,22 @@ class Entry:
 
 
 def write_array(
-    root: Path, name: str, generation: int, array: NDArray[Any] | VectorColumn
+    root: Path,
+    name: str,
+    generation: int,
+    array: NDArray[Any] | VectorColumn,
+    sync: Callable[[int], None] = sync_and_close,
 ) -> Entry:
     """Write the array to a new file below `root` and sync it.
 
     A column in segments is written block by block. A file that could not be finished is deleted.
+
+    Args:
+        root: The index's folder.
+        name: What the array is called.
+        generation: The number of the generation.
+        array: The array.
+        sync: Has the file behind a descriptor synced and closed.
     """
     dtype, shape = array.dtype.newbyteorder("<").str, tuple(int(n) for n in array.shape)
     path = f"{DATA}/{name}-{generation:08d}-{secrets.token_hex(8)}.npy"
@@ -98,7 +110,7 @@ def write_array(
             size += len(part)
             yield part
 
-    write_file(root / path, parts())
+    write_file(root / path, parts(), sync)
     return Entry(path, size, dtype, shape, digest.hexdigest())
 
 
@@ -111,18 +123,24 @@ def _contents(header: bytes, array: NDArray[Any] | VectorColumn) -> Iterator[byt
         yield plain.reshape(-1).view(np.uint8).data
 
 
-def write_file(file: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a new file and sync it."""
+def write_file(
+    file: Path,
+    parts: Iterable[bytes | memoryview],
+    sync: Callable[[int], None] = sync_and_close,
+) -> None:
+    """Write a new file and sync it; see `write_array`."""
     descriptor = disk.create(file)
     try:
-        for part in parts:
-            disk.write(descriptor, memoryview(part))
-        disk.sync(descriptor)
+        try:
+            for part in parts:
+                disk.write(descriptor, memoryview(part))
+        except BaseException:
+            os.close(descriptor)
+            raise
+        sync(descriptor)
     except BaseException:
-        os.close(descriptor)
         file.unlink(missing_ok=True)
         raise
-    os.close(descriptor)
 
 
 def read_array(root: Path, entry: Entry, *, mapped: bool, full: bool) -> NDArray[Any]:

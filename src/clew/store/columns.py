@@ -233,18 +233,19 @@ def _write_metadata(writer: ColumnWriter, index: SavedIndex) -> None:
     """
     number_of: dict[int, int] = {}
     distinct: list[tuple[str, Metadata]] = []  # keeps them alive, so that no identity comes twice
-    documents = [(f"document {document.id!r}", document.metadata) for document in index.documents]
-    nodes = [
-        (f"node {id!r}", metadata)
-        for id, metadata in zip(index.graph.ids, index.graph.metadata, strict=True)
-    ]
-    for name, owners in (("documents", documents), ("nodes", nodes)):
-        for owner, metadata in owners:
-            if id(metadata) not in number_of:
-                number_of[id(metadata)] = len(distinct)
-                distinct.append((owner, metadata))
-        numbers = [number_of[id(metadata)] for _, metadata in owners]
-        writer.numbers(f"{name}.metadata", numbers, np.int32)
+    documents, graph = index.documents, index.graph
+    columns = (
+        ("document", [one.id for one in documents], [one.metadata for one in documents]),
+        ("node", graph.ids, graph.metadata),
+    )
+    for owner, ids, all_metadata in columns:
+        numbers = list[int]()
+        for row, metadata in enumerate(all_metadata):
+            number = number_of.setdefault(id(metadata), len(distinct))
+            if number == len(distinct):
+                distinct.append((f"{owner} {ids[row]!r}", metadata))
+            numbers.append(number)
+        writer.numbers(f"{owner}s.metadata", numbers, np.int32)
     texts = [
         json.dumps(to_json(metadata, f"{owner}: metadata"), allow_nan=False)
         for owner, metadata in distinct

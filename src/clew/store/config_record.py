@@ -287,7 +287,7 @@ def _restore(name: str, record: Any, caller_parts: CallerParts) -> Any:  # noqa:
 def _restore_all(
     name: str, records: Sequence[Record], caller_parts: CallerParts
 ) -> tuple[object, ...]:
-    names = [record["name"] for record in records]
+    names = [_name_now(record) for record in records]
     if name not in caller_parts:
         needed = [record for record in records if not _can_be_made(record)]
         if needed and name not in MAY_BE_MISSING:
@@ -303,6 +303,17 @@ def _restore_all(
                 f"and the one given makes {kind!r}: give the same, or make a new index"
             )
     return parts
+
+
+def _name_now(record: Record) -> str:
+    """Return what a part is called today: a parameter that came since it was saved has a value."""
+    name: str = record["name"]
+    if record.get("own") is None:
+        return name
+    try:
+        return _name_of(_make(record))
+    except ValueError:  # which says why where it is made
+        return name
 
 
 def _restore_counter(record: Record, source: object) -> Callable[[str], int]:

@@ -29,6 +29,7 @@ from clew.store.manifest import (
 )
 from clew.store.packing import pack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
+from clew.store.syncing import Syncing
 from clew.store.verified import look_of
 from clew.version import __version__
 
@@ -178,8 +179,9 @@ def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any], afte
         generation = max(next(iter(generations(root)), 0), after) + 1
         entries: dict[str, Entry] = {}
         with _all_or_nothing(root, generation, entries):
-            for name, array in arrays.items():
-                entries[name] = write_array(root, name, generation, array)
+            with Syncing() as sync:
+                for name, array in arrays.items():
+                    entries[name] = write_array(root, name, generation, array, sync)
             disk.sync_folder(root / DATA)
             manifest = write_manifest(root, generation, __version__, entries, settings)
             disk.sync_folder(root)

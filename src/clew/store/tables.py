@@ -5,9 +5,10 @@ Every distinct text is written once, and columns hold small numbers in its place
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -37,7 +38,7 @@ class ColumnWriter:
 
     def __init__(self) -> None:
         self.arrays: Arrays = {}
-        self._codes: dict[str, int] = {}
+        self._codes = _Codes()
 
     def numbers(self, name: str, array: ArrayLike, dtype: type[np.generic] | None = None) -> None:
         """Write a column of numbers."""
@@ -49,12 +50,21 @@ class ColumnWriter:
 
     def texts(self, name: str, texts: Iterable[str | None]) -> None:
         """Write a column of texts, or None."""
-        self.arrays[name] = np.array([self._code(name, text) for text in texts], np.int32)
+        own = texts if isinstance(texts, Sequence) else list(texts)
+        try:
+            self.arrays[name] = np.array(array("i", map(self._codes.__getitem__, own)), np.int32)
+        except TypeError:
+            wrong = next((one for one in own if not isinstance(one, str | None)), None)
+            if wrong is None:
+                raise
+            raise TypeError(
+                f"{name} has {wrong!r}, a {type(wrong).__name__}; only texts can be saved there"
+            ) from None
 
     def lists(self, name: str, lists: Sequence[Sequence[str]]) -> None:
         """Write a column of lists of texts."""
         self.numbers(f"{name}.starts", np.cumsum([0, *map(len, lists)]), np.int64)
-        self.texts(f"{name}.values", (text for some in lists for text in some))
+        self.texts(f"{name}.values", chain.from_iterable(lists))
 
     def labels(self, name: str, labels: Labels) -> None:
         """Write a column of labels."""
@@ -75,14 +85,17 @@ class ColumnWriter:
         }
         return self.arrays | strings
 
-    def _code(self, name: str, text: object) -> int:
+
+class _Codes(dict[str, int]):
+    """The number of each text, in the order in which they come first; that of None is -1."""
+
+    def __missing__(self, text: object) -> int:
         if text is None:
             return -1
         if not isinstance(text, str):
-            raise TypeError(
-                f"{name} has {text!r}, a {type(text).__name__}; only texts can be saved there"
-            )
-        return self._codes.setdefault(text, len(self._codes))
+            raise TypeError
+        number = self[text] = len(self)
+        return number
 
 
 class ColumnReader:

@@ -51,6 +51,7 @@ MIN_SIFTED = 128  # rows whose cosines are bounded by their first columns before
 SIFTING = 6  # times that the vectors are longer than the first columns
 MAX_REST = 0.9  # of the lowest cosine, in the squares behind the first columns, on the average
 MAX_PASSED = 16  # pairs a row; where more pass, all cosines at once take less time
+MAX_ABOVE = 16  # pairs a row that are not below its floor; of more, the nearest are found first
 MIN_SAVING = 3  # times that the vectors are longer than those of the bounds
 LEFT_OUT = 0.4  # of the lowest cosine; with more, too many pairs pass, with less, each costs more
 MAX_SAMPLE = 2048  # rows, evenly spaced, whose leading directions the bounds are made in
@@ -271,10 +272,36 @@ def _near_in_strip(vectors: Vectors, strip: _Strip, k: int, floors: Vectors) -> 
     cosines = in_tiles(some, columns.T) if strip.in_tiles else some @ columns
     own = np.arange(len(some))
     cosines[own, own] = -1
-    rows, near, scores = _candidates(cosines, k, floors[: len(some)])
+    own_floors, their_floors = floors[: len(some)], floors[len(some) :]
+    rows, near, scores = _few_above(cosines, own_floors[:, None]) or _candidates(
+        cosines, k, own_floors
+    )
     below = cosines[:, len(some) :]  # whose rows come later, as columns of this strip
-    later, above, their_scores = _candidates(below.T, k, floors[len(some) :])
+    above, later, their_scores = _few_above(below, their_floors) or _turned(
+        _candidates(below.T, k, their_floors)
+    )
     return [(rows + start, near + start, scores), (later + end, above + start, their_scores)]
+
+
+def _few_above(cosines: Vectors, floors: Vectors) -> Pairs | None:
+    """Return the pairs of a block with at least the floors; None where they are many.
+
+    That takes a third of the time of `_candidates`, which raises the floors.
+
+    Args:
+        cosines: float32 [b, n].
+        floors: float32 [b, 1] or [n], the lowest cosine of a neighbour so far.
+    """
+    is_near = cosines >= floors - np.float32(2 * TOLERANCE)
+    if np.count_nonzero(is_near) > MAX_ABOVE * floors.size:
+        return None
+    rows, others = np.divmod(np.flatnonzero(is_near), max(cosines.shape[1], 1))
+    return rows, others, cosines[rows, others].astype(np.float64)
+
+
+def _turned(pairs: Pairs) -> Pairs:
+    rows, others, scores = pairs
+    return others, rows, scores
 
 
 def _floors_by_neighbourhoods(vectors: Vectors, k: int, min_cosine: float) -> Vectors:

@@ -2,7 +2,8 @@
 
 The virtual root of the corpus leads to every node that nothing contains. A node leads to what it
 contains and to nodes that are very similar, since a hierarchical document graph has semantic edges
-too (Kurisu-G2, Algorithm 4).
+too (Kurisu-G2, Algorithm 4). Passages of source code have these only where an index is made with
+`clew.link.Similar()` among its links.
 
 An edge of weight w has the strength p w, with the initial strength p, and an edge of the root that
 of weight 1. What an edge of kind "learned" beside it has learnt, the difference from w / 2, is
