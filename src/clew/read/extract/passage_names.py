@@ -28,6 +28,7 @@ from clew.read.extract.caseless import (
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.joined_texts import JoinedTexts, plain_blocks
 from clew.read.extract.mentions import (
+    KeptShortWords,
     Run,
     ShortWords,
     TitleWords,
@@ -75,31 +76,6 @@ class CountedWords(NamedTuple):
     small: tuple[str, ...]
     caseless: frozenset[str]
     pairs: frozenset[str]
-
-
-class KeptShortWords(NamedTuple):
-    """The short words of a text; see `find_short_words`.
-
-    Attributes:
-        every: All of them, each between two spaces of its own: few are ever counted.
-        stopped: Those before a full stop, as often as they come there.
-    """
-
-    every: str
-    stopped: tuple[str, ...]
-
-    def times(self, word: str) -> int:
-        """Return how often a word comes.
-
-        Example:
-            >>> KeptShortWords(" st  st  stay ", ()).times("st")
-            2
-        """
-        return self.every.count(f" {word} ")
-
-    def words(self) -> ShortWords:
-        """Return what `find_short_words` returns."""
-        return tuple(self.every.split()), self.stopped
 
 
 class Written(NamedTuple):
@@ -208,9 +184,9 @@ class KeptWords:
         """
         short = list(map(self._short.get, texts))
         missing = [i for i, known in enumerate(short) if known is None]
-        found = find_all_short([texts[i] for i in missing])
-        for i, (every, stopped) in zip(missing, found, strict=True):
-            short[i] = words = KeptShortWords(f" {'  '.join(every)} ", stopped)
+        found = _find_kept_short([texts[i] for i in missing])
+        for i, words in zip(missing, found, strict=True):
+            short[i] = words
             if len(texts[i]) <= MAX_KEPT_TEXT:
                 self._short.put(texts[i], words)
         return cast("list[KeptShortWords]", short)
@@ -318,6 +294,18 @@ def find_all_short(texts: Sequence[str]) -> list[ShortWords]:
         short = _join(tuple([texts[i] for i in some])).short_words()
         found.update(zip(some, short, strict=True))
     return [found[i] if i in found else find_short_words(text) for i, text in enumerate(texts)]
+
+
+def _find_kept_short(texts: Sequence[str]) -> list[KeptShortWords]:
+    """Return the short words of each text as they are kept."""
+    found = dict[int, KeptShortWords]()
+    for some in plain_blocks(texts):
+        short = _join(tuple([texts[i] for i in some])).kept_short_words()
+        found.update(zip(some, short, strict=True))
+    return [
+        found[i] if i in found else KeptShortWords.of(find_short_words(text))
+        for i, text in enumerate(texts)
+    ]
 
 
 def _join(texts: tuple[str, ...]) -> JoinedTexts:
