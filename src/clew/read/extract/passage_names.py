@@ -255,7 +255,7 @@ def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str
         >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
         ['it', 'is', 'far']
     """
-    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_tuples()
+    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_kept()
     return TextWords.from_place(passage.text, columns, passage.start)
 
 
