@@ -481,7 +481,7 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     in_order = f" {' '.join(own)}" if own else ""
     seconds = own  # without the ending of a possessive, of which most texts have none
     if "'" in in_order or "’" in in_order:
-        seconds = list(map(without_possessive, own))
+        seconds = [word if word.isalnum() else without_possessive(word) for word in own]
     starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
     return Written(
         abbreviations,
