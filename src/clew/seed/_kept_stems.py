@@ -8,15 +8,12 @@ memory, and the garbage collector has nothing to look at in them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from collections.abc import Sequence
 from typing import NamedTuple, cast
-
-import numpy as np
-from numpy.typing import NDArray
 
 from clew.algorithms.postings import CountedTerms, Postings
 from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.numbering import ChosenNumbers, SharedNumbering
 from clew.text.stems import stem_words
 from clew.text.words import terms_of_all
 
@@ -44,19 +41,16 @@ class _Table:
     Any thread may use it, and no lock is held, so that a fork finds none.
 
     Attributes:
-        numbers: The number of each stem.
-        stems: The stem of each number.
+        stems: The numbers of the stems.
         counts: The stems of texts, by the text and its language.
         n_forms: About how many words have a number.
     """
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-        self.stems: dict[int, str] = {}
+        self.stems = SharedNumbering[str]()
         self.counts = Kept[tuple[str, str], CountedTerms](MAX_TEXTS)
         self.n_forms = 0
         self._forms: dict[str, dict[str, int]] = {}  # by language
-        self._next = count()
 
     def count(self, terms: Sequence[str], language: str) -> Counter[int]:
         """Return how often the stem of each term comes, by the numbers of the stems."""
@@ -66,39 +60,9 @@ class _Table:
         except KeyError:  # some are new
             new = [term for term in dict.fromkeys(terms) if term not in number_of]
             self.n_forms += len(new)
-            for term, stem in zip(new, stem_words(new, language), strict=True):
-                # Of two threads, the first gives a stem its number.
-                number = self.numbers.setdefault(stem, next(self._next))
-                self.stems[number] = stem
-                number_of[term] = number
+            numbers = self.stems.of(stem_words(new, language))
+            number_of.update(zip(new, numbers, strict=True))
             return Counter(map(number_of.__getitem__, terms))
-
-
-class StemNumbers(Mapping[str, int]):
-    """The numbers of the stems of some texts, in their order; a question asks for a few.
-
-    Args:
-        table: The numbers of more stems.
-        chosen: int32 [n], those of the stems of the texts, in the order of the numbers here.
-    """
-
-    def __init__(self, table: _Table, chosen: NDArray[np.int32]) -> None:
-        self._table, self._chosen = table, chosen
-        self._number_of = np.full(int(chosen.max(initial=-1)) + 1, -1, np.int32)
-        self._number_of[chosen] = np.arange(len(chosen), dtype=np.int32)
-
-    def __getitem__(self, stem: str) -> int:
-        in_table = self._table.numbers[stem]
-        number = int(self._number_of[in_table]) if in_table < len(self._number_of) else -1
-        if number < 0:
-            raise KeyError(stem)
-        return number
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self._table.stems.__getitem__, self._chosen.tolist())
-
-    def __len__(self) -> int:
-        return len(self._chosen)
 
 
 class KeptStems:
@@ -118,7 +82,7 @@ class KeptStems:
         self._max_forms = max_forms
         self._table = _Table()
 
-    def postings(self, texts: Sequence[StemmedText]) -> tuple[StemNumbers, Postings]:
+    def postings(self, texts: Sequence[StemmedText]) -> tuple[ChosenNumbers[str], Postings]:
         """Return the number of each stem, in the order in which they come first; and the postings.
 
         Args:
@@ -141,7 +105,7 @@ class KeptStems:
                 times.update(table.count(one.others, one.language))
                 found[i] = CountedTerms.of(times, times.values())
         chosen, postings = Postings.of_counts(found)
-        return StemNumbers(table, chosen), postings
+        return ChosenNumbers(table.stems, chosen), postings
 
 
 KEPT_STEMS = KeptStems()
