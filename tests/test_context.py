@@ -71,6 +71,10 @@ def test_a_path_is_made_once_and_not_before():
     assert item == replace(plain, why=make())
     assert located == replace(item, location="a.md:1", lines=(1, 1))
     assert plain.lines is None
+    n = len(made)
+    other = plain.explained_by(make).with_original("mine")
+    assert len(made) == n
+    assert (other.original, other.why, other) == ("mine", item.why, item)
     unmade = plain.explained_by(make)
     for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
         assert copied(unmade) == item

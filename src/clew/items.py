@@ -136,6 +136,21 @@ class Item:
         """
         return self._with_maker(_MAKE_PLACE, make_place, _PLACE)
 
+    def with_original(self, original: object) -> Item:
+        """Return the item with another object of the caller's; what is made late stays so.
+
+        Args:
+            original: The object.
+
+        Example:
+            >>> item = Item("intro.md", "Clew is a ball of thread.", 0.7, "seed", "passage", 8)
+            >>> item.explained_by(lambda: ()).with_original("mine").original
+            'mine'
+        """
+        changed = Item.__new__(Item)
+        vars(changed).update(vars(self), original=original)
+        return changed
+
     def _with_maker(self, maker: str, make: Callable[[], Any], names: tuple[str, ...]) -> Item:
         """Return the item without some fields, and with what makes them."""
         changed = Item.__new__(Item)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.kernels.postings import add_term, add_term_around
-from clew.algorithms.postings import Postings
+from clew.algorithms.postings import CountedTerms, Postings
 
 TEXT = st.lists(st.integers(0, 6), max_size=6)
 STEPS = st.lists(
@@ -112,3 +112,18 @@ def test_a_term_counts_for_the_texts_around_it_in_every_form_of_the_loop(sizes, 
         )
         added = idf * total / (total + norms[text])
         assert results[0][text] == pytest.approx(np.linspace(0, 1, n)[text] + added)
+
+
+COUNTED = st.lists(st.dictionaries(st.integers(0, 40), st.integers(1, 9), max_size=8), max_size=7)
+
+
+@given(COUNTED)
+def test_counts_by_any_numbers_are_numbered_in_the_order_in_which_they_come(texts):
+    numbers = list(dict.fromkeys(number for text in texts for number in text))
+    chosen, postings = Postings.of_counts([CountedTerms.of(one, one.values()) for one in texts])
+    assert chosen.tolist() == numbers
+    assert len(postings) == len(texts)
+    for new, old in enumerate(numbers):
+        found = [part.tolist() for part in postings.of_term(new)]
+        having = [i for i, text in enumerate(texts) if old in text]
+        assert found == [having, [texts[i][old] for i in having]]

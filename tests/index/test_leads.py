@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from clew.index import leads
 from clew.index.leads import LEAD_SHARE, cosines_by_id
+from clew.text.words import words
 
 VECTOR = arrays(float, 3, elements=st.floats(-1, 1).map(lambda x: round(x, 2)))
 
@@ -55,3 +56,15 @@ def test_vectors_that_are_none_are_an_error_of_numpy() -> None:
         cosines_by_id({"a": [1.0, 0.0], "b": [1.0]}, [1, 0])
     with pytest.raises(ValueError, match="could not convert"):
         cosines_by_id({"a": ["x", "y"]}, [1, 0])
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Directed", "by", "DIRECTOR of", "straße", "Ferry", "—"]), max_size=5
+    ),
+    st.lists(st.sampled_from(["the director", "strasse", "ferries", "is by"]), max_size=3),
+)
+def test_words_of_the_question_that_are_said_are_known_by_their_beginnings(relation, question):
+    asked = {word[:5] for word in words(" ".join(question)) if len(word) >= 5}
+    said = {word[:5] for word in words(" ".join(relation)) if len(word) >= 5}
+    assert leads._hits(" ".join(relation), frozenset(asked)) == len(asked & said)

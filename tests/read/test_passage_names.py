@@ -1,6 +1,7 @@
 """What is kept of a passage is what is read of it: beside other passages, in any order."""
 
 import re
+from collections import Counter
 from unittest.mock import patch
 
 from hypothesis import given
@@ -273,3 +274,11 @@ def test_few_passages_have_the_abbreviations_of_a_corpus(texts):
     whole.add_passages(passages, map(find_short_words, texts))
     assert corpus.FewCounts(passages, short).abbreviations() == whole.abbreviations()
     assert [one.words() for one in short] == list(map(find_short_words, texts))
+
+
+@given(st.lists(st.text("sT. Öß\n_4-", max_size=12), max_size=5))
+def test_short_words_that_are_kept_together_come_as_often(texts):
+    for text, kept in zip(texts, passage_names.KeptWords(9, 9).short_of(texts), strict=True):
+        every, stopped = find_short_words(text)
+        assert kept.words() == (every, stopped)
+        assert {word: kept.times(word) for word in every} == Counter(every)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from math import log
 from unittest.mock import patch
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from clew import Document, Index
 from clew.graph import Graph
 from clew.seed import BM25, bm25
+from clew.seed._kept_stems import KeptStems, StemmedText
 from clew.seed.bm25 import InvertedIndexPart
+from clew.text.stems import stem_words
 from clew.text.words import terms
 from clew.types import Query
 
@@ -160,3 +163,36 @@ def test_few_texts_are_indexed_as_many_are(texts, others):
     assert list(map(dict, few.forms)) == list(many.forms)
     for one, other in zip(few.postings.arrays(99), many.postings.arrays(99), strict=True):
         assert (one.tolist(), one.dtype) == (other.tolist(), other.dtype)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.sampled_from([0, 3, 1000]))
+def test_stems_that_are_kept_are_those_of_texts_read_first(questions, most):
+    """Whatever was read before them, and also where there is no room for more words."""
+    kept = KeptStems(most)
+    for texts in questions:
+        some = [
+            StemmedText(text, "en", terms("Red skies")[: i % 3]) for i, text in enumerate(texts)
+        ]
+        stems, postings = kept.postings(some)
+        lists = [stem_words([*terms(one.text), *one.others], "en") for one in some]
+        wanted = list(dict.fromkeys(stem for stems in lists for stem in stems))
+        assert list(stems) == wanted
+        assert dict(stems) == {stem: number for number, stem in enumerate(wanted)}
+        assert not any(stem in stems for stem in ("red", "blue", "ferri") if stem not in wanted)
+        for stem, number in stems.items():
+            rows, counts = (part.tolist() for part in postings.of_term(number))
+            assert dict(zip(rows, counts, strict=True)) == {
+                i: one.count(stem) for i, one in enumerate(lists) if stem in one
+            }
+
+
+def test_threads_give_a_stem_one_number():
+    kept = KeptStems()
+    texts = [StemmedText(" ".join(f"w{i}x{j % 97}" for j in range(400)), "") for i in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda shift: kept.postings([*texts[shift:], *texts]), range(8)))
+    for shift, (stems, postings) in enumerate(found):
+        together = [*texts[shift:], *texts]
+        assert len(stems) == 40 * 97
+        assert postings.lengths.tolist() == [400] * len(together)
+        assert postings.texts_with(stems["w39x5"]).tolist() == [39 - shift, len(together) - 1]

@@ -20,6 +20,7 @@ from clew.text.words import (
     _word_pattern,
     _words_and_pairs,
     cased_words,
+    find_cased_words,
     fold_case,
     terms,
     terms_of_all,
@@ -175,3 +176,13 @@ def test_words_and_terms_of_many_texts_are_those_of_each(texts):
     for _ in range(2):  # found, and kept
         assert list(map(list, words_of_all(texts))) == list(map(words, texts))
         assert list(map(list, terms_of_all(texts))) == list(map(terms, texts))
+
+
+@given(st.lists(st.text("aBé 1.İ北", max_size=9), max_size=5), st.data())
+def test_some_of_the_words_that_were_found_are_read_by_their_numbers(texts, data):
+    found = find_cased_words(texts)
+    every = found.all_words()
+    numbers = data.draw(
+        st.lists(st.integers(0, len(every) - 1), max_size=9) if every else st.just([])
+    )
+    assert found.words(numbers) == [every[i] for i in numbers]

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, count
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +26,22 @@ MAX_SHORT = 1 << 16  # numbers of 16 bits
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
 
-CountedTerms: TypeAlias = tuple[Sequence[str], Sequence[int]]
-"""The terms of a text, each once, and how often each comes."""
+class CountedTerms(NamedTuple):
+    """The terms of a text, each once, and how often each comes.
+
+    Attributes:
+        terms: int32 [m], by their numbers, in the order in which they come first.
+        counts: float32 [m].
+    """
+
+    terms: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, terms: Collection[int], counts: Collection[int]) -> CountedTerms:
+        """Return these terms and counts as arrays."""
+        n = len(terms)
+        return cls(np.fromiter(terms, np.int32, n), np.fromiter(counts, np.float32, n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,34 +67,38 @@ class Postings:
         return cls((_counted(texts),))
 
     @classmethod
-    def of_counts(cls, texts: Sequence[CountedTerms]) -> tuple[dict[str, int], Postings]:
-        """Return the postings of texts that say how often each term comes.
+    def of_counts(cls, texts: Sequence[CountedTerms]) -> tuple[NDArray[np.int32], Postings]:
+        """Return the postings of a few texts that say how often each term comes.
 
         Args:
-            texts: the terms that each has, each once, and how often it has each.
+            texts: the terms that each has, each once, by numbers of any order, and how often.
 
         Returns:
-            The number of each term, in the order in which they come first; and the postings.
+            The terms in the order in which they come first, which is that of their numbers in the
+            postings: int32 [terms]; and the postings.
 
         Example:
-            >>> texts = [(("sea",), (2,)), (("isle", "sea"), (1, 1))]
-            >>> numbers, postings = Postings.of_counts(texts)
-            >>> numbers, [part.tolist() for part in postings.of_term(0)]
-            ({'sea': 0, 'isle': 1}, [[0, 1], [2.0, 1.0]])
+            >>> sea, isle = 7, 3
+            >>> texts = [CountedTerms.of([sea], [2]), CountedTerms.of([isle, sea], [1, 1])]
+            >>> terms, postings = Postings.of_counts(texts)
+            >>> terms.tolist(), [part.tolist() for part in postings.of_term(0)]
+            ([7, 3], [[0, 1], [2.0, 1.0]])
         """
-        lengths = np.fromiter([len(own) for own, _ in texts], np.int64, len(texts))
-        number_of = defaultdict[str, int](count().__next__)  # a new one gets the next number
-        total, every = int(lengths.sum()), chain.from_iterable(own for own, _ in texts)
-        terms = np.fromiter(map(number_of.__getitem__, every), np.int64, total)
-        n = len(number_of)
-        if n <= MAX_SHORT:
+        lengths = np.fromiter([len(own.terms) for own in texts], np.int64, len(texts))
+        every = np.concatenate([np.zeros(0, np.int32), *(own.terms for own in texts)])
+        counts = np.concatenate([np.zeros(0, np.float32), *(own.counts for own in texts)])
+        places, first_at = np.arange(len(every)), np.empty(int(every.max(initial=-1)) + 1, np.int64)
+        first_at[every[::-1]] = places[::-1]  # of the places of a term, the first is put there last
+        first_of_each = first_at[every]
+        is_first = first_of_each == places
+        terms = (np.cumsum(is_first) - 1)[first_of_each]
+        distinct = every[is_first]
+        if len(distinct) <= MAX_SHORT:
             terms = terms.astype(np.uint16)  # short numbers are sorted by their digits
-        counts = np.fromiter(chain.from_iterable(times for _, times in texts), np.float32, total)
         order = np.argsort(terms, kind="stable")  # the texts of a term ascend already
         owners = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
-        starts = offsets_of(np.bincount(terms, minlength=n))
-        postings = cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
-        return dict(number_of), postings
+        starts = offsets_of(np.bincount(terms, minlength=len(distinct)))
+        return distinct, cls((CompressedRows(starts, owners[order], counts[order], len(texts)),))
 
     @classmethod
     def of_pairs(cls, terms: NDArray[np.int32], texts: NDArray[np.int32], n_texts: int) -> Postings:

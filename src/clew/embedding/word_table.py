@@ -163,7 +163,7 @@ class WordTable:
             return self._numbers_of_words(found.all_words())
         missing = np.flatnonzero(numbers < 0)
         if len(missing):
-            numbers[missing] = self._numbers_of_words(found.words(missing.tolist()))
+            numbers[missing] = self._numbers_of_words(found.words(missing))
         return numbers
 
     def _numbers_of_words(self, words: Sequence[str]) -> Numbers:

@@ -117,7 +117,7 @@ def names_to_follow(
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
         for relation, name in (*_names_in(triples, (2,)), *_names_in(given, (0, 2))):
-            key, hits = fold_case(name), len(_beginnings(relation) & asked)
+            key, hits = fold_case(name), _hits(relation, asked)
             before = names.get(key)
             if before is None:
                 names[key] = _Name(name, hits)
@@ -186,6 +186,15 @@ def _names_in(triples: Iterable[Triple], ends: Sequence[int]) -> Iterator[tuple[
 def _beginnings(text: str) -> frozenset[str]:
     """Return the first letters of longer words, by which "director" is known in "directed"."""
     return frozenset([word[:BEGINNING] for word in words(text) if len(word) >= BEGINNING])
+
+
+def _hits(relation: str, asked: frozenset[str]) -> int:
+    """Return how many of the question's words are said in a relation."""
+    if relation.isascii():  # most have none of them, which shows at once
+        folded = relation.lower()
+        if not any(map(folded.__contains__, asked)):
+            return 0
+    return len(_beginnings(relation) & asked)
 
 
 def cosines_by_id(

@@ -113,12 +113,13 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
     containers = set(container_of.values())
 
     def place(node: Document) -> Document:
-        node = replace(
-            node,
-            parent=container_of.get(node.id),
-            previous=node.previous or previous_of.get(node.id),
-            span=_span_in_source(node, nodes, container_of),
+        own = (
+            container_of.get(node.id),
+            node.previous or previous_of.get(node.id),
+            _span_in_source(node, nodes, container_of),
         )
+        if own != (node.parent, node.previous, node.span):  # of most candidates nothing is told
+            node = replace(node, parent=own[0], previous=own[1], span=own[2])
         if node.id not in containers:
             return node
         return replace(node, text=_heading(node), heading=True, embedded_as=None, vector=None)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.kernels.automaton import found_by_automaton
 from clew.seed._identifier_model import identifier_model
+from clew.text.kept import Kept
 from clew.text.stems import identify_each
 
 
@@ -61,13 +62,40 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
         >>> find_likeliest("Wann fährt die erste Fähre?", ("sv", "de"))
         'de'
     """
+    found = _features(text)
+    choice = _choice_among(among)
+    if not len(found.features):
+        return choice.codes[0]
+    weights = choice.weights.take(found.features, axis=0).astype(np.float32)
+    return choice.codes[int((found.counts @ weights + choice.priors).argmax())]
+
+
+class _Features(NamedTuple):
+    """What the library's model looks at in a text.
+
+    Attributes:
+        features: int32 [m], what is found in it, each once, ascending.
+        counts: float32 [m], the logarithm of one more than how often each comes.
+    """
+
+    features: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+
+FEATURES = Kept[str, _Features](256)
+"""A text is often looked at twice: among all languages, and among those of its corpus."""
+
+
+def _features(text: str) -> _Features:
+    known = FEATURES.get(text)
+    if known is not None:
+        return known
     letters = unicodedata.normalize("NFC", text.lower() if text.isupper() else text)
     encoded = np.frombuffer(letters.encode("utf-8", "surrogatepass"), np.uint8)
     model = identifier_model()
     found = found_by_automaton(model.blocks, model.moves, model.outputs, encoded)
-    choice = _choice_among(among)
     if not len(found):
-        return choice.codes[0]
+        return FEATURES.put(text, _Features(found, np.zeros(0, np.float32)))
     found.sort()
     is_last = np.ones(len(found), np.bool_)
     np.not_equal(found[1:], found[:-1], out=is_last[:-1])
@@ -75,8 +103,7 @@ def find_likeliest(text: str, among: tuple[str, ...]) -> str:
     counts = ends.astype(np.float32)
     counts[0] += 1
     counts[1:] -= ends[:-1]
-    weights = choice.weights.take(found[ends], axis=0).astype(np.float32)
-    return choice.codes[int((np.log1p(counts) @ weights + choice.priors).argmax())]
+    return FEATURES.put(text, _Features(found[ends], np.log1p(counts)))
 
 
 class _Choice(NamedTuple):

@@ -9,23 +9,22 @@ count as if they occurred `heading_weight` times.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.postings import CountedTerms, Postings
+from clew.algorithms.postings import Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.seed._kept_stems import KEPT_STEMS, StemmedText
 from clew.seed._likely_languages import likely_language
 from clew.seed._stem_numbers import Forms, RunStems, SearchedText
 from clew.seed.languages import Languages, LanguagesPart
-from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.kept import Kept
 from clew.text.stems import FUNCTION_WORDS, stem_words
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
@@ -37,9 +36,6 @@ MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 MAX_KEPT_QUESTIONS = 16  # whose weights of stems are kept
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
-STEM_COUNTS = Kept[tuple[str, str], CountedTerms](2_048)
-"""The stems of a text, in a language, and how often each comes: what is among the candidates of one
-question is soon among others. In tuples, which the garbage collector looks at once."""
 
 
 @dataclass(frozen=True)
@@ -210,22 +206,12 @@ class InvertedIndexPart:
         some, places = rows.tolist(), languages.of_rows[rows].tolist()
         texts = texts_with_headings(graph, some)
         headings = [self._of_heading(graph, titles) for titles in titles_of_all(graph, some)]
-        keys = [(text, languages.names[place]) for text, place in zip(texts, places, strict=True)]
-        counts = list(map(STEM_COUNTS.get, keys))
-        missing = [i for i, known in enumerate(counts) if known is None]
-        lists = terms_of_all([texts[i] for i in missing])
-        for i, of_text in zip(missing, lists, strict=True):
-            times = Counter(stem_words(of_text, keys[i][1]))
-            counts[i] = counted = tuple(times), tuple(times.values())
-            if len(texts[i]) <= MAX_KEPT_TEXT:
-                STEM_COUNTS.put(keys[i], counted)
-        found = cast("list[CountedTerms]", counts)
-        for i, of_heading in enumerate(headings):
-            if of_heading:
-                times = Counter(dict(zip(*found[i], strict=True)))
-                times += Counter(stem_words(of_heading, keys[i][1]))
-                found[i] = tuple(times), tuple(times.values())
-        stems, postings = Postings.of_counts(found)
+        stems, postings = KEPT_STEMS.postings(
+            [
+                StemmedText(text, languages.names[place], of_heading)
+                for text, place, of_heading in zip(texts, places, headings, strict=True)
+            ]
+        )
 
         def forms_of(place: int) -> dict[str, int]:
             forms = dict[str, int]()

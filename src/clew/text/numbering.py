@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable
-from typing import TypeVar
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,3 +39,66 @@ class Numbering(dict[T, int]):
             numbers.extend(map(number_of, things))
             starts.append(len(numbers))
         return np.array(numbers, np.int32), np.array(starts, np.int64)
+
+
+class SharedNumbering(Generic[T]):
+    """The number of each thing, for several threads at once; some numbers may be left out.
+
+    No lock is held, so that a fork finds none.
+
+    Attributes:
+        numbers: The number of each thing.
+        things: The thing of each number.
+
+    Example:
+        >>> shared = SharedNumbering[str]()
+        >>> shared.of(["sea", "sky", "sea"]), shared.things[1]
+        ([0, 1, 0], 'sky')
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[T, int] = {}
+        self.things: dict[int, T] = {}
+        self._next = count()
+
+    def of(self, things: Sequence[T]) -> list[int]:
+        """Return the numbers of things, after those that are new have got one."""
+        for thing in things:
+            if thing not in self.numbers:
+                # Of two threads, the first gives a thing its number.
+                number = self.numbers.setdefault(thing, next(self._next))
+                self.things[number] = thing
+        return list(map(self.numbers.__getitem__, things))
+
+
+class ChosenNumbers(Mapping[T, int]):
+    """New numbers for some things of a numbering, in an order; few of them are ever asked for.
+
+    Args:
+        numbering: The numbers of more things.
+        chosen: int32 [n], those of the things that get the numbers from 0 on.
+
+    Example:
+        >>> shared = SharedNumbering[str]()
+        >>> chosen = ChosenNumbers(shared, np.array(shared.of(["sea", "sky", "isle"])[:0:-1]))
+        >>> dict(chosen), "sea" in chosen
+        ({'isle': 0, 'sky': 1}, False)
+    """
+
+    def __init__(self, numbering: SharedNumbering[T], chosen: NDArray[np.integer]) -> None:
+        self._numbering, self._chosen = numbering, chosen
+        self._number_of = np.full(int(chosen.max(initial=-1)) + 1, -1, np.int32)
+        self._number_of[chosen] = np.arange(len(chosen), dtype=np.int32)
+
+    def __getitem__(self, thing: T) -> int:
+        known = self._numbering.numbers[thing]
+        number = int(self._number_of[known]) if known < len(self._number_of) else -1
+        if number < 0:
+            raise KeyError(thing)
+        return number
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._numbering.things.__getitem__, self._chosen.tolist())
+
+    def __len__(self) -> int:
+        return len(self._chosen)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from string import ascii_letters
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
@@ -119,10 +119,17 @@ class FoundWords(NamedTuple):
         """Return the words."""
         return _text_of_signs(self.signs).split()
 
-    def words(self, numbers: Iterable[int]) -> list[str]:
+    def words(self, numbers: ArrayLike) -> list[str]:
         """Return the words of some numbers."""
-        bounds = ((self.begins[i], self.ends[i]) for i in numbers)
-        return [_text_of_signs(self.signs[begin:end]) for begin, end in bounds]
+        chosen = np.asarray(numbers, np.int64)
+        begins, lengths = self.begins[chosen], self.ends[chosen] - self.begins[chosen]
+        ends = np.cumsum(lengths + 1)  # of each word and a space behind it
+        signs = np.full(int(ends[-1]) if len(ends) else 0, ord(" "), self.signs.dtype)
+        places = np.repeat(begins - (ends - lengths - 1), lengths + 1) + np.arange(len(signs))
+        inside = np.ones(len(signs), np.bool_)
+        inside[ends - 1] = False
+        signs[inside] = self.signs[places[inside]]
+        return _text_of_signs(signs).split()
 
 
 def _text_of_signs(signs: NDArray[np.unsignedinteger]) -> str:

@@ -106,7 +106,7 @@ class Candidates:
 
         def ask(options: QueryOptions) -> clew.Context:
             context = narrow(options)
-            items = tuple(replace(item, original=self.documents.get(item.id)) for item in context)
+            items = tuple(item.with_original(self.documents.get(item.id)) for item in context)
             return with_first_step(context.changed(items=items), "candidates", self.notes)
 
         return ask

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
@@ -14,6 +16,7 @@ from langchain_core.language_models import FakeListLLM
 from langchain_core.vectorstores import InMemoryVectorStore
 
 import clew
+from clew import pipeline
 
 QUERIES = ["Who gave Theseus the thread?", "What led out of the labyrinth?", "Theseus thread clew"]
 
@@ -63,6 +66,17 @@ def test_the_reasons_are_there_on_request_and_in_the_context(make, documents, em
         explained = retriever.invoke(question, explain=True)
         assert all(why <= document.metadata.keys() for document in explained)
         assert [document.id for document in explained] == [document.id for document in plain]
+
+
+def test_paths_to_candidates_are_made_when_they_are_asked_for(documents, embeddings, question):
+    retriever = over_a_store(documents, embeddings)
+    with patch.object(pipeline, "paths_to_nodes", wraps=pipeline.paths_to_nodes) as made:
+        context = retriever.context(question)
+        assert context.ids
+        assert all(item.original in documents for item in context)
+        made.assert_not_called()
+        assert all(item.why[0].source == "question" for item in context)
+        made.assert_called_once()
 
 
 def test_an_ensemble_and_a_merger_of_two_recipes_hold_equal_documents(index, question):

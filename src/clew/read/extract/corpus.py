@@ -21,6 +21,7 @@ from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
 from clew.read.extract.mentions import (
     MIN_ABBREVIATED,
     MIN_ABBREVIATED_SHARE,
+    KeptShortWords,
     choose_abbreviations,
     without_possessive,
 )
@@ -28,7 +29,6 @@ from clew.read.extract.passage_names import (
     NOTHING,
     CountedWords,
     Evidence,
-    KeptShortWords,
     NormalizedPassage,
     Written,
 )

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.read.extract.mentions import MAX_SHORT, ShortWords
+from clew.read.extract.mentions import MAX_SHORT, KeptShortWords, ShortWords
 from clew.read.extract.word_columns import JOINERS, TextWords, WordColumns, ends_sentence
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
@@ -26,6 +26,7 @@ _N_SIGNS = 0x2C00  # where the last of the scripts ends that are no other
 _IN_WORD, _LETTER, _CAPITAL, _NO_CASE, _JOINER = 1, 2, 4, 8, 16
 _SPACE, _STOP, _COMMA, _UNDERSCORE, _LAST_ASCII = map(ord, " .,_\x7f")
 _BETWEEN = "\n"  # two texts: it is in no word, and joins none
+_END = ord(_BETWEEN)
 
 MAX_TEXTS, MAX_SIGNS = 64, 60_000  # that are joined; more take no less time for each
 
@@ -48,6 +49,22 @@ class CountedTextWords(NamedTuple):
     capital: tuple[str, ...]
     small: tuple[str, ...]
     has_caseless: bool
+
+
+class _ShortRuns(NamedTuple):
+    """Where short words are.
+
+    Attributes:
+        starts: int64 [words], where each starts; of a longer word, where its end does.
+        ends: int64 [words], where each ends.
+        inside: bool [signs], whether each sign is in one.
+        stopped: bool [words], whether each is before a full stop.
+    """
+
+    starts: Numbers
+    ends: Numbers
+    inside: Mask
+    stopped: Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +167,30 @@ class JoinedTexts:
 
     def short_words(self) -> list[ShortWords]:
         """Return what `find_short_words` returns of each text."""
+        runs = self._short_runs()
+        words = self._folded(runs.inside)
+        end = np.append(np.searchsorted(runs.starts, self.starts[1:]), len(runs.starts))
+        every = map(tuple, _pieces(words, np.arange(len(words)), end))
+        return list(zip(every, map(tuple, _chosen(words, runs.stopped, end)), strict=True))
+
+    def kept_short_words(self) -> list[KeptShortWords]:
+        """Return what `short_words` returns, with no text for each word."""
+        runs = self._short_runs()
+        kept = np.where(runs.inside, self.signs, self.signs.dtype.type(_SPACE))
+        kept[self.starts[1:] - 1] = _END
+        folded = _text_of(kept).casefold().replace(" ", "  ").split(chr(_END))
+        starts, ends = runs.starts[runs.stopped], runs.ends[runs.stopped]
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+        words = [self.text[start:end].casefold() for start, end in bounds]
+        end = np.append(np.searchsorted(starts, self.starts[1:]), len(starts))
+        stopped = _pieces(words, np.arange(len(words)), end)
+        return [
+            KeptShortWords(f" {every} ", tuple(some))
+            for every, some in zip(folded, stopped, strict=True)
+        ]
+
+    def _short_runs(self) -> _ShortRuns:
+        """Return where the short words are."""
         starts, ends = _runs((self.looks & _LETTER) != 0)
         signs, looks = np.zeros(len(self.signs) + 2, self.signs.dtype), np.append(self.looks, 0)
         signs[:-2] = self.signs
@@ -159,18 +200,13 @@ class JoinedTexts:
         begins = np.maximum(starts, ends - MAX_SHORT)
         steps = np.zeros(len(signs), np.int8)
         steps[begins], steps[ends] = 1, -1
-        words = self._folded(np.cumsum(steps[:-2], dtype=np.int8) > 0)
         stopped = (signs[ends] == _STOP) & (signs[ends + 1] == _SPACE)
-        end = np.append(np.searchsorted(starts, self.starts[1:]), len(starts))
-        every = map(tuple, _pieces(words, np.arange(len(words)), end))
-        return list(zip(every, map(tuple, _chosen(words, stopped, end)), strict=True))
+        return _ShortRuns(begins, ends, np.cumsum(steps[:-2], dtype=np.int8) > 0, stopped)
 
     def _folded(self, inside: Mask) -> list[str]:
         """Return the runs of signs, with their case folded, which puts no space into a word."""
         kept = np.where(inside, self.signs, self.signs.dtype.type(_SPACE))
-        if kept.itemsize == 1:
-            return kept.tobytes().decode("ascii").lower().split()
-        return kept.tobytes().decode("utf-32-le").casefold().split()
+        return _text_of(kept).casefold().split()
 
     def _sentences(
         self,
@@ -252,6 +288,10 @@ def is_plain(text: str) -> bool:
         (True, False)
     """
     return text.isascii() or not OTHER_SCRIPT.search(text)
+
+
+def _text_of(signs: NDArray[np.unsignedinteger]) -> str:
+    return signs.tobytes().decode("ascii" if signs.itemsize == 1 else "utf-32-le")
 
 
 def _runs(mask: Mask) -> tuple[Numbers, Numbers]:

@@ -7,9 +7,9 @@ are kept with what was asked, and are read anew only where the corpus says somet
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from itertools import chain
 from typing import Any, NamedTuple
 
 from clew.read.extract.extractor import Triple
@@ -47,6 +47,8 @@ class _Asked(AbstractSet[str]):
 class KnownFacts(NamedTuple):
     """The facts of a passage, and what they depend on.
 
+    The garbage collector looks at whatever a tuple holds when that is new, but not into bytes.
+
     Attributes:
         asked_small: The words that were asked for, whether they are `mostly_small`.
         asked_capital: The same of `capital`.
@@ -54,26 +56,23 @@ class KnownFacts(NamedTuple):
         small: Whether each of `asked_small` was.
         capital: Whether each of `asked_capital` was.
         titles: Whether each of `asked_titles` was.
-        mentions: The names, as the parts of each, one behind the other: the garbage collector looks
-            at every object again and again, but not at a tuple of texts and numbers.
         facts: The facts.
     """
 
     asked_small: tuple[str, ...]
     asked_capital: tuple[str, ...]
     asked_titles: tuple[str, ...]
-    small: tuple[bool, ...]
-    capital: tuple[bool, ...]
-    titles: tuple[bool, ...]
-    mentions: tuple[object, ...]
+    small: bytes
+    capital: bytes
+    titles: bytes
     facts: tuple[Triple, ...]
 
     def hold(self, evidence: Evidence) -> bool:
         """Return whether the corpus says the same of the words that were asked for."""
         return (
-            self.small == tuple(map(evidence.mostly_small.__contains__, self.asked_small))
-            and self.capital == tuple(map(evidence.capital.__contains__, self.asked_capital))
-            and self.titles == tuple(map(evidence.titles.__contains__, self.asked_titles))
+            self.small == bytes(map(evidence.mostly_small.__contains__, self.asked_small))
+            and self.capital == bytes(map(evidence.capital.__contains__, self.asked_capital))
+            and self.titles == bytes(map(evidence.titles.__contains__, self.asked_titles))
         )
 
 
@@ -86,7 +85,7 @@ class KnownPassage(NamedTuple):
         known: Its facts, the newest first.
     """
 
-    runs: tuple[int, ...]
+    runs: array[int]
     known: tuple[KnownFacts, ...]
 
 
@@ -141,18 +140,16 @@ def read_facts(
         kept_runs = before.runs
     else:
         runs = find_evident_runs(words, evidence, rules)
-        kept_runs = tuple([n for a, b, title in runs for n in (a - begin, b - begin, title)])
+        parts_of_runs = [n for a, b, title in runs for n in (a - begin, b - begin, title)]
+        kept_runs = array("i", parts_of_runs)
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
-    flat = tuple(chain.from_iterable(mentions))
-    facts = next((one.facts for one in known if one.mentions == flat), None)
-    if facts is None:
-        facts = facts_of_mentions(words.text, passage.title, mentions, rules)
+    facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
         asked = [tuple(dict.fromkeys(some.asked)) for some in traced]
         there = [
-            tuple(map(words.__contains__, of_one))
+            bytes(map(words.__contains__, of_one))
             for words, of_one in zip((small, capital, titles), asked, strict=True)
         ]
-        found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], flat, facts)
+        found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], facts)
         FACTS.put(key, KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1])))
     return facts

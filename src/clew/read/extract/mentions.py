@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from clew.read.extract.word_columns import TextWords
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
@@ -36,6 +37,37 @@ TitleWords = Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
 Run = tuple[int, int, bool]
 """Neighbouring words that may be a name: the number of the first, the number behind the last, and
 whether they are, word for word, the title of a document."""
+
+
+class KeptShortWords(NamedTuple):
+    """The short words of a text; see `find_short_words`.
+
+    Attributes:
+        every: All of them, each between two spaces of its own or more: few are ever counted.
+        stopped: Those before a full stop, as often as they come there.
+    """
+
+    every: str
+    stopped: tuple[str, ...]
+
+    @classmethod
+    def of(cls, short: ShortWords) -> KeptShortWords:
+        """Return what is kept of the short words of a text."""
+        every, stopped = short
+        return cls(f" {'  '.join(every)} ", stopped)
+
+    def times(self, word: str) -> int:
+        """Return how often a word comes.
+
+        Example:
+            >>> KeptShortWords(" st  st  stay ", ()).times("st")
+            2
+        """
+        return self.every.count(f" {word} ")
+
+    def words(self) -> ShortWords:
+        """Return what `find_short_words` returns."""
+        return tuple(self.every.split()), self.stopped
 
 
 def without_possessive(word: str) -> str:

@@ -28,6 +28,7 @@ from clew.read.extract.caseless import (
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.joined_texts import JoinedTexts, plain_blocks
 from clew.read.extract.mentions import (
+    KeptShortWords,
     Run,
     ShortWords,
     TitleWords,
@@ -75,31 +76,6 @@ class CountedWords(NamedTuple):
     small: tuple[str, ...]
     caseless: frozenset[str]
     pairs: frozenset[str]
-
-
-class KeptShortWords(NamedTuple):
-    """The short words of a text; see `find_short_words`.
-
-    Attributes:
-        every: All of them, each between two spaces of its own: few are ever counted.
-        stopped: Those before a full stop, as often as they come there.
-    """
-
-    every: str
-    stopped: tuple[str, ...]
-
-    def times(self, word: str) -> int:
-        """Return how often a word comes.
-
-        Example:
-            >>> KeptShortWords(" st  st  stay ", ()).times("st")
-            2
-        """
-        return self.every.count(f" {word} ")
-
-    def words(self) -> ShortWords:
-        """Return what `find_short_words` returns."""
-        return tuple(self.every.split()), self.stopped
 
 
 class Written(NamedTuple):
@@ -208,9 +184,9 @@ class KeptWords:
         """
         short = list(map(self._short.get, texts))
         missing = [i for i, known in enumerate(short) if known is None]
-        found = find_all_short([texts[i] for i in missing])
-        for i, (every, stopped) in zip(missing, found, strict=True):
-            short[i] = words = KeptShortWords(f" {'  '.join(every)} ", stopped)
+        found = _find_kept_short([texts[i] for i in missing])
+        for i, words in zip(missing, found, strict=True):
+            short[i] = words
             if len(texts[i]) <= MAX_KEPT_TEXT:
                 self._short.put(texts[i], words)
         return cast("list[KeptShortWords]", short)
@@ -279,7 +255,7 @@ def find_passage_words(passage: NormalizedPassage, abbreviations: Collection[str
         >>> find_passage_words(NormalizedPassage("Moon. It is far.", "Moon", 4), ()).keys
         ['it', 'is', 'far']
     """
-    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_tuples()
+    columns = find_columns(blank_unspaced(passage.text), abbreviations).as_kept()
     return TextWords.from_place(passage.text, columns, passage.start)
 
 
@@ -318,6 +294,18 @@ def find_all_short(texts: Sequence[str]) -> list[ShortWords]:
         short = _join(tuple([texts[i] for i in some])).short_words()
         found.update(zip(some, short, strict=True))
     return [found[i] if i in found else find_short_words(text) for i, text in enumerate(texts)]
+
+
+def _find_kept_short(texts: Sequence[str]) -> list[KeptShortWords]:
+    """Return the short words of each text as they are kept."""
+    found = dict[int, KeptShortWords]()
+    for some in plain_blocks(texts):
+        short = _join(tuple([texts[i] for i in some])).kept_short_words()
+        found.update(zip(some, short, strict=True))
+    return [
+        found[i] if i in found else KeptShortWords.of(find_short_words(text))
+        for i, text in enumerate(texts)
+    ]
 
 
 def _join(texts: tuple[str, ...]) -> JoinedTexts:
@@ -493,7 +481,7 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     in_order = f" {' '.join(own)}" if own else ""
     seconds = own  # without the ending of a possessive, of which most texts have none
     if "'" in in_order or "’" in in_order:
-        seconds = list(map(without_possessive, own))
+        seconds = [word if word.isalnum() else without_possessive(word) for word in own]
     starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
     return Written(
         abbreviations,

@@ -43,7 +43,7 @@ def find_facts(
     max_relation_words: int,
     list_words: Collection[str],
 ) -> Iterator[Triple]:
-    """Yield (title, words before the name, name), each once.
+    """Return (title, words before the name, name), each once.
 
     Args:
         text: The text of the passage.
@@ -92,7 +92,7 @@ def find_facts(
                 relation = ELLIPSIS + relation
         if not is_subject:
             facts.setdefault((subject, relation, name))
-    yield from facts
+    return iter(facts)
 
 
 def _words(text: str) -> list[str]:
@@ -107,6 +107,6 @@ def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]
     """Return whether the text between two names, of these words, only separates parts of a list."""
     return (
         len(between) < MAX_LIST_GAP
-        and all(word.casefold() in list_words for word in words)
+        and all(map(list_words.__contains__, map(str.casefold, words)))
         and not _LIST_SIGNS.sub("", _WORD.sub("", between))
     )

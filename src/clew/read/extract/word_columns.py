@@ -8,6 +8,7 @@ above all.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -78,17 +79,17 @@ class WordColumns(NamedTuple):
     behind_stop: Sequence[int]
     openings: Sequence[int]
 
-    def as_tuples(self) -> WordColumns:
-        """Return these columns as tuples."""
+    def as_kept(self) -> WordColumns:
+        """Return these columns as they are kept."""
         return WordColumns(
-            tuple(self.starts),
-            tuple(self.ends),
+            array("q", self.starts),
+            array("q", self.ends),
             tuple(self.keys),
-            tuple(self.begins),
-            tuple(self.capitals),
-            tuple(self.sentences),
-            tuple(self.behind_stop),
-            tuple(self.openings),
+            bytes(self.begins),
+            bytes(self.capitals),
+            array("q", self.sentences),
+            bytes(self.behind_stop),
+            array("q", self.openings),
         )
 
     def word(self, i: int) -> Word:

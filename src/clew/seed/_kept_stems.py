@@ -1,0 +1,112 @@
+"""The stems of texts and how often each comes, kept for the texts that come again.
+
+What is among the candidates of one question is soon among those of another. Stems are kept by
+numbers, in arrays. These are counted together without a look at a word, which is mostly far away in
+memory, and the garbage collector has nothing to look at in them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+from clew.algorithms.postings import CountedTerms, Postings
+from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.numbering import ChosenNumbers, SharedNumbering
+from clew.text.stems import stem_words
+from clew.text.words import terms_of_all
+
+MAX_TEXTS = 2_048  # whose stems are kept
+MAX_FORMS = 65_536  # about so many words have the numbers of their stems; then all is forgotten
+
+
+class StemmedText(NamedTuple):
+    """A text, the language that its words are stemmed by, and terms that it has besides.
+
+    Attributes:
+        text: The text.
+        language: An ISO 639-1 code, or "".
+        others: The terms, such as those of its heading.
+    """
+
+    text: str
+    language: str
+    others: Sequence[str] = ()
+
+
+class _Table:
+    """Numbers for stems and for the words that have them, and texts by these numbers.
+
+    Any thread may use it, and no lock is held, so that a fork finds none.
+
+    Attributes:
+        stems: The numbers of the stems.
+        counts: The stems of texts, by the text and its language.
+        n_forms: About how many words have a number.
+    """
+
+    def __init__(self) -> None:
+        self.stems = SharedNumbering[str]()
+        self.counts = Kept[tuple[str, str], CountedTerms](MAX_TEXTS)
+        self.n_forms = 0
+        self._forms: dict[str, dict[str, int]] = {}  # by language
+
+    def count(self, terms: Sequence[str], language: str) -> Counter[int]:
+        """Return how often the stem of each term comes, by the numbers of the stems."""
+        number_of = self._forms.setdefault(language, {})
+        try:
+            return Counter(map(number_of.__getitem__, terms))
+        except KeyError:  # some are new
+            new = [term for term in dict.fromkeys(terms) if term not in number_of]
+            self.n_forms += len(new)
+            numbers = self.stems.of(stem_words(new, language))
+            number_of.update(zip(new, numbers, strict=True))
+            return Counter(map(number_of.__getitem__, terms))
+
+
+class KeptStems:
+    """The stems of texts, found once for each.
+
+    Args:
+        max_forms: About how many words have numbers; then all is forgotten.
+
+    Example:
+        >>> texts = [StemmedText("Foxes, a fox.", "en")]
+        >>> stems, postings = KeptStems().postings(texts)
+        >>> dict(stems), [part.tolist() for part in postings.of_term(0)]
+        ({'fox': 0, 'a': 1}, [[0], [2.0]])
+    """
+
+    def __init__(self, max_forms: int = MAX_FORMS) -> None:
+        self._max_forms = max_forms
+        self._table = _Table()
+
+    def postings(self, texts: Sequence[StemmedText]) -> tuple[ChosenNumbers[str], Postings]:
+        """Return the number of each stem, in the order in which they come first; and the postings.
+
+        Args:
+            texts: The texts.
+        """
+        table = self._table
+        if table.n_forms > self._max_forms:
+            self._table = table = _Table()
+        counts = list(map(table.counts.get, [one[:2] for one in texts]))
+        missing = [i for i, known in enumerate(counts) if known is None]
+        for i, terms in zip(missing, terms_of_all([texts[i].text for i in missing]), strict=True):
+            times = table.count(terms, texts[i].language)
+            counts[i] = counted = CountedTerms.of(times, times.values())
+            if len(texts[i].text) <= MAX_KEPT_TEXT:
+                table.counts.put(texts[i][:2], counted)
+        found = cast("list[CountedTerms]", counts)
+        for i, one in enumerate(texts):
+            if one.others:
+                times = Counter(dict(zip(*(part.tolist() for part in found[i]), strict=True)))
+                times.update(table.count(one.others, one.language))
+                found[i] = CountedTerms.of(times, times.values())
+        chosen, postings = Postings.of_counts(found)
+        return ChosenNumbers(table.stems, chosen), postings
+
+
+KEPT_STEMS = KeptStems()
+"""Those that all questions of this process share."""
