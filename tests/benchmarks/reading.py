@@ -14,7 +14,8 @@ of the files. The first line of every folder says what importing clew took, whic
 With `--repeat` the run with the smallest sum is shown; with `--profile` where most time went.
 
 With `--clock` nothing is told apart and nothing held back: the library's `Index.from_documents` and the count of words
-in a process that has imported clew, and the command `clew index FOLDER -o NEW`, from its start to its end, with the
+in a process that has imported clew, without facts, with `clew.Names`, as it comes (with the symbols of code) and with
+both, and the command `clew index FOLDER -o NEW`, from its start to its end, with the
 threads and processes that a user gets. Compiled modules are kept, as an installation has them. Seconds by the clock, and in brackets those of
 the processor, are the medians of `--repeat` runs; with `--before` those of another checkout, in turn with this one.
 """
@@ -138,15 +139,15 @@ from pathlib import Path
 import clew
 from clew.seed.bm25 import InvertedIndexPart
 begin, processor = time.perf_counter(), time.process_time()
-index = clew.Index.from_documents(Path(sys.argv[1]), extractor=eval(sys.argv[2]))
+index = clew.Index.from_documents(Path(sys.argv[1]), **eval(sys.argv[2]))
 index.graph.part(InvertedIndexPart())
 print(time.perf_counter() - begin, time.process_time() - processor)
 """
 
 
-def clock_library(folder: str, extractor: str, environment: dict[str, str]) -> tuple[float, float]:
+def clock_library(folder: str, options: str, environment: dict[str, str]) -> tuple[float, float]:
     """Return seconds by the clock and of the processor that the library takes."""
-    command = [sys.executable, "-c", LIBRARY, folder, extractor]
+    command = [sys.executable, "-c", LIBRARY, folder, options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     wall, processor = map(float, done.stdout.split())
     return wall, processor
@@ -174,9 +175,20 @@ def clock(folder: str, before: str | None, repeat: int) -> None:
         paths = [here] if before is None else [str(Path(before) / "src"), here]
         environments = [os.environ | kept | {"PYTHONPATH": path} for path in paths]
         megabytes = bytes_of_files(folder) / 1e6
+        library = {
+            "no facts": "dict(extractor=None)",
+            "Names": "dict(extractor=clew.Names())",
+            "as it comes": "{}",
+            "names and symbols": "dict(extractor=clew.NamesAndSymbols())",
+        }
         for name, run in (
-            ("library, no facts", lambda env: clock_library(folder, "None", env)),
-            ("library, Names", lambda env: clock_library(folder, "clew.Names()", env)),
+            *(
+                (
+                    f"library, {name}",
+                    lambda env, options=options: clock_library(folder, options, env),
+                )
+                for name, options in library.items()
+            ),
             ("clew index", lambda env: clock_command(folder, env)),
         ):
             for environment in environments:
@@ -186,7 +198,7 @@ def clock(folder: str, before: str | None, repeat: int) -> None:
             for of_one in zip(*runs, strict=True):
                 wall, processor = (statistics.median(one) for one in zip(*of_one, strict=True))
                 found.append(f"{wall:.2f} ({processor:.2f}) s  {megabytes / wall:.2f} MB/s")
-            print(f"  {name:<18} {'  ->  '.join(found)}", flush=True)
+            print(f"  {name:<27} {'  ->  '.join(found)}", flush=True)
 
 
 def total(result: dict[str, Any]) -> float:
