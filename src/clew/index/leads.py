@@ -189,7 +189,7 @@ def _beginnings(text: str) -> frozenset[str]:
 
 
 def _hits(relation: str, asked: frozenset[str]) -> int:
-    """Return how many of the question's words are said in a relation."""
+    """Return how many of the question's words a relation has."""
     if relation.isascii():  # most have none of them, which shows at once
         folded = relation.lower()
         if not any(map(folded.__contains__, asked)):

@@ -118,7 +118,7 @@ def relate_nodes(documents: list[Document]) -> list[Document]:
             node.previous or previous_of.get(node.id),
             _span_in_source(node, nodes, container_of),
         )
-        if own != (node.parent, node.previous, node.span):  # of most candidates nothing is told
+        if own != (node.parent, node.previous, node.span):  # most candidates have none of these
             node = replace(node, parent=own[0], previous=own[1], span=own[2])
         if node.id not in containers:
             return node
