@@ -12,6 +12,8 @@ import pytest
 
 import clew
 from clew import Document, Index, recipes
+from clew.algorithms.kernels import compiler
+from clew.deadline import Deadline
 from clew.index import QueryOptions
 from clew.index.options import option_names
 from clew.render import STYLES
@@ -209,6 +211,7 @@ def hostile_files(short: bool) -> Finding:
     root = Path(tempfile.mkdtemp()) / "index"
     small_index(hashed_words).save(root)
     Index.load(root, embedder=hashed_words)
+    compiler.finish(Deadline.after(60))  # what comes now is of the index alone
     watch((*ACTS, *LOADING))
     Index.load(root, embedder=hashed_words, verify="full")
     acts = list(ACTED)
