@@ -201,7 +201,7 @@ def test_the_presets_and_the_journey_are_told_in_the_trace(embed):
     for name in ("baseline", "lightweight", "enterprise", "agentic", "journey"):
         context = index.ask("Where does Anna live?", recipe=name)
         stages = [step.stage.partition("(")[0] for step in context.trace]
-        assert stages[0] == ("Dense" if name == "baseline" else "TopSeeds")
+        assert stages[0] == ("InDefinitions" if name == "baseline" else "TopSeeds")
         assert all(step.seconds >= 0 and step.notes for step in context.trace)
         assert ("LocalPageRank" in stages) == (name != "baseline")
         assert ("Bridges" in stages) == (name in ("agentic", "journey"))

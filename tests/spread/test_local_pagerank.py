@@ -121,6 +121,23 @@ def test_kinds_of_edge_that_are_left_out_lead_nowhere_and_others_of_any_name_do(
         LocalPageRank(max_restart_rows=-1)
 
 
+def test_best_first_leaves_out_a_kind_of_edge_and_not_the_relation_of_its_name():
+    graph = Graph.from_triples([("Anna", "next", "Ben"), ("Ben", "likes", "Cleo")])
+    names = [graph.texts[row] for row in range(len(graph))]
+    start = np.int32([names.index("Anna")])
+    beside = Edges.of("next", [names.index("Anna")], [names.index("Cleo")])
+    graph = graph.with_edges(Edges.join([graph.edges, beside]))
+
+    def reached(**how):
+        found = BestFirst(threshold=0.0, max_depth=1, **how).bind(graph)(Query("?"), start)
+        return sorted(names[row] for row in found.rows.tolist())
+
+    assert reached() == ["Anna", "Ben", "Cleo"]
+    assert reached(excluded_kinds=("next",)) == ["Anna", "Ben"]
+    assert reached(excluded_kinds=("fact",)) == ["Anna", "Cleo"]
+    assert reached(types=(("next", 0.0),)) == ["Anna"]
+
+
 def test_one_node_no_edges_a_hub_and_a_token_ceiling():
     for graph in (Graph.of(["only"]), Graph.of(["one", "two", "three"])):
         weights = np.zeros(len(graph))

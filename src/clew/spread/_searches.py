@@ -104,6 +104,8 @@ class BestFirst:
         intent: what gives this question's own factors; a type that it does not name has the factor
             of `types`. See `Cues` and `ModelIntent`.
         directed: follow edges from tail to head only.
+        excluded_kinds: kinds of edge that are not followed. Unlike a type of factor 0, a kind does
+            not mean the facts whose relation has its name.
 
     Example:
         >>> import numpy as np
@@ -124,6 +126,7 @@ class BestFirst:
     max_depth: int | None = 4
     intent: Intent | None = None
     directed: bool = False
+    excluded_kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.decay <= 1:
@@ -136,7 +139,7 @@ class BestFirst:
 
     def bind(self, graph: Graph) -> Callable[[Query, Rows], TraversalResult]:
         """Bind to a graph; return (question, start rows) -> what is reached."""
-        typed = graph.part(TypedLinksPart(None, self.directed))
+        typed = graph.part(TypedLinksPart(self._followed(graph), self.directed))
         table = dict(self.types)
         usual_factors = typed.factors(table, self.default)
 
@@ -158,3 +161,9 @@ class BestFirst:
             return replace(result, notes={**result.notes, **notes})
 
         return search
+
+    def _followed(self, graph: Graph) -> tuple[str, ...] | None:
+        """Return the kinds of edge that are followed; None for all."""
+        if not self.excluded_kinds:
+            return None
+        return tuple(kind for kind in graph.edges.kinds.names if kind not in self.excluded_kinds)
