@@ -21,6 +21,9 @@ CODE_FILE = re.compile(
 class Similar:
     """From each passage to its nearest others by cosine, which is the weight.
 
+    They take a fifth of the time that an index takes, and many methods do not follow them. So an
+    index makes them when something first asks for them, or when it is saved.
+
     Of more than 20,000 passages, some 99 in 100 of these edges are found, and edges to others a
     little farther in the place of the rest; see `clew.algorithms.nearest.pivots`.
 
@@ -48,6 +51,7 @@ class Similar:
 
     kind: ClassVar[str] = "similar"
     corpus_wide: ClassVar[bool] = True
+    deferred: ClassVar[bool] = True
 
     def on(self, graph: Graph) -> Edges:
         return nearest_edges(graph, self.kind, self._compared(graph), self.k, self.min_similarity)
