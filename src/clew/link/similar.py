@@ -51,7 +51,11 @@ class Similar:
 
     kind: ClassVar[str] = "similar"
     corpus_wide: ClassVar[bool] = True
-    deferred: ClassVar[bool] = True
+
+    @property
+    def deferred(self) -> bool:
+        """Whether they wait. What is no number is an error here, where the index is built."""
+        return self.k > 0 and self.min_similarity > 0
 
     def on(self, graph: Graph) -> Edges:
         return nearest_edges(graph, self.kind, self._compared(graph), self.k, self.min_similarity)
