@@ -30,11 +30,6 @@ from clew.cluster import EndedProcessError, results_in_order
 from clew.garbage import collecting_rarely
 from clew.version import __version__
 
-try:
-    import fcntl
-except ImportError:  # on Windows
-    fcntl = None  # type: ignore[assignment]
-
 Item = TypeVar("Item")
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
@@ -805,9 +800,11 @@ def _widen(pipe: IO[bytes] | None) -> None:
     Who writes one waits until it has been read but for what the pipe holds, 64 KB. A thread that
     reads it waits for Python's lock after each part, while another thread of its process works.
     """
-    if pipe is not None and (set_size := getattr(fcntl, "F_SETPIPE_SZ", None)) is not None:
+    if sys.platform == "linux" and pipe is not None:
+        import fcntl
+
         with suppress(OSError):  # such as where the user has many pipes
-            fcntl.fcntl(pipe, set_size, PIPE_BYTES)
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _send(pipe: IO[bytes], message: bytes) -> None:
