@@ -8,6 +8,7 @@ import itertools
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -54,6 +55,10 @@ def talk(item):
     print("to stdout", item, flush=True)
     time.sleep(0.02)
     return item, sys.stdin.read(1)
+
+def leave(path):
+    open(path, "w").close()
+    return bytes(700_000)
 
 class Odd(Exception):
     def __init__(self, one, two):
@@ -127,6 +132,35 @@ class TestResults:
     def test_what_is_printed_and_read_is_not_taken_for_an_answer(self, work, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO())
         assert divided(work.talk, range(60)) == [(item, "") for item in range(60)]
+
+
+@pytest.fixture
+def other():
+    one = processes._Other()
+    yield one
+    one.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes have one size elsewhere")
+class TestPipes:
+    def test_a_process_works_on_before_its_last_answer_is_read(self, work, other, tmp_path):
+        import fcntl
+
+        assert other.wait_until_ready()
+        if fcntl.fcntl(other._process.stdout, fcntl.F_GETPIPE_SZ) < processes.PIPE_BYTES:
+            pytest.skip("the system gives nobody a larger pipe")
+        other.send(pickle.dumps(work.leave))
+        for name in ("first", "second"):
+            other.send(pickle.dumps([str(tmp_path / name)]))
+        assert wait_until((tmp_path / "second").exists, 30)
+        assert other.receive() == other.receive() == (processes.DONE, [bytes(700_000)])
+
+    def test_small_pipes_do_as_well(self, work, monkeypatch):
+        def refuse(*_):
+            raise PermissionError("too many pages in pipes")
+
+        monkeypatch.setattr("fcntl.fcntl", refuse)
+        assert {item for item, _ in divided(work.who, range(20))} == set(range(20))
 
 
 class TestErrors:

@@ -40,6 +40,7 @@ MIN_SIZE = 1_000_000  # of the items for each process: less is done before anoth
 MAX_SENT = 2  # batches that a process has at once, so that it need not wait for the next
 MOST_SENT = 1_000_000  # bytes of a function that an executor is sent with every batch
 WAIT = 0.1  # seconds between two looks at what other processes have done
+PIPE_BYTES = 2**20  # what anybody's pipe may hold on Linux
 LENGTH = struct.Struct("<Q")
 NAMES = ("python", "pypy")  # how the program of an interpreter is called
 NO_PYTHON = "this program is no Python that can be started again"
@@ -411,6 +412,8 @@ class _Other:
             env=os.environ | ONE_THREAD,
             **new_group,
         )
+        for pipe in (self._process.stdin, self._process.stdout):
+            _widen(pipe)
         self.is_ready = False
 
     def begin(self, work: Callable[[], object], *, ends: bool = False) -> threading.Thread | None:
@@ -789,6 +792,19 @@ class _Job:
         with self._lock:
             undone = [one for one in batches if one not in self._errors]
             self._waiting = sorted([*self._waiting, *undone], reverse=True)
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Let a pipe hold a whole message, where the system can.
+
+    Who writes one waits until it has been read but for what the pipe holds, 64 KB. A thread that
+    reads it waits for Python's lock after each part, while another thread of its process works.
+    """
+    if sys.platform == "linux" and pipe is not None:
+        import fcntl
+
+        with suppress(OSError):  # such as where the user has many pipes
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
 def _send(pipe: IO[bytes], message: bytes) -> None:

@@ -340,6 +340,19 @@ class ChangingLink(Link, Protocol):
         ...
 
 
+@runtime_checkable
+class DeferrableLink(Link, Protocol):
+    """A link whose edges may be made when something first asks for edges of its kind, or for all.
+
+    It makes them of the nodes and facts alone, and raises no error that a reader has to know of.
+    """
+
+    @property
+    def deferred(self) -> bool:
+        """Whether they are."""
+        ...
+
+
 class Generate(Protocol):
     """Which texts can be made of the graph?  passages -> texts, once, after the graph is linked.
 

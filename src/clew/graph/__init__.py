@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from clew.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without
+    from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without, names_of
     from clew.graph.columns import (
         EMPTY,
         Floats,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         unit_rows,
     )
     from clew.graph.core import CONNECTORS, GraphColumns
+    from clew.graph.deferred_edges import DeferredEdges, LateEdges
     from clew.graph.deferred_vectors import DeferredSegment
     from clew.graph.edges import Edges, Facts
     from clew.graph.free_memory import release_free_memory
@@ -71,12 +72,13 @@ else:
     __getattr__, __dir__ = load_on_demand(
         __name__,
         {
-            "adjacency": "Adjacency Kinds Links kinds_without",
+            "adjacency": "Adjacency Kinds Links kinds_without names_of",
             "columns": (
                 "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive expand_ranges freeze "
                 "in_blocks offsets_of release_pages row_mask seal unit_rows"
             ),
             "core": "CONNECTORS GraphColumns",
+            "deferred_edges": "DeferredEdges LateEdges",
             "deferred_vectors": "DeferredSegment",
             "edges": "Edges Facts",
             "free_memory": "release_free_memory",
@@ -102,6 +104,7 @@ __all__ = [
     "EMPTY",
     "Adjacency",
     "AnyVectors",
+    "DeferredEdges",
     "DeferredSegment",
     "DenseSegment",
     "Edges",
@@ -115,6 +118,7 @@ __all__ = [
     "Kinds",
     "KnownHeadingsPart",
     "Labels",
+    "LateEdges",
     "Links",
     "Mask",
     "MentionedEntitiesPart",
@@ -140,6 +144,7 @@ __all__ = [
     "in_blocks",
     "kinds_without",
     "known_heading_of",
+    "names_of",
     "offsets_of",
     "overlay_generated",
     "products",

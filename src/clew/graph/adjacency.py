@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of, seal
 from clew.graph.core import GraphColumns
+from clew.graph.deferred_edges import LateLists
+from clew.graph.edges import Edges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -123,9 +125,11 @@ class Adjacency:
             known = graph.known_part(other)
         if known is None:
             return self._links_of(graph, first_edge=0)
-        if len(known.edges.values) == len(known.targets):  # no parallel edges to merge
+        if known.edges.starts[-1] == len(known.targets):  # no parallel edges to merge
             return known
-        weights = self._merged_weights(graph, known.edges)
+        if isinstance(known.edges, LateLists) and not known.edges.is_made:
+            return self._links_of(graph, first_edge=0)  # sorting takes less than making edges
+        weights = self._merged_weights(graph.edges, known.edges)
         return replace(known, weights=weights)
 
     def extend(self, graph: GraphColumns, base: GraphColumns, before: Links) -> Links:
@@ -154,7 +158,8 @@ class Adjacency:
     def _links_of(self, graph: GraphColumns, first_edge: int) -> Links:
         """The links of the graph's edges from `first_edge` on."""
         self._check_merge()
-        tails, heads, rows = self._chosen_edges(graph, first_edge)
+        edges = graph.edges if first_edge else graph.edges.of_kinds(names_of(self.kinds))
+        tails, heads, rows = self._chosen_edges(edges, first_edge)
         m = len(tails)
         if not self.directed:
             tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
@@ -171,22 +176,21 @@ class Adjacency:
         if len(of_slots) < len(is_first):
             row_starts = np.searchsorted(of_slots, row_starts)
             heads = heads[is_first[:-1]]
-        edges = Ragged(seal(of_slots), seal(order.astype(np.int32, copy=False)))
+        slots = Ragged(seal(of_slots), seal(order.astype(np.int32, copy=False)))
         return Links(
             seal(row_starts.astype(np.int64, copy=False)),
             seal(heads.astype(np.int32, copy=False)),
-            self._merged_weights(graph, edges),
-            edges,
+            self._merged_weights(edges, slots),
+            graph.edges.in_whole(edges, slots),
         )
 
     def _check_merge(self) -> None:
         if self.merge not in ("max", "sum"):
             raise ValueError(f"merge must be 'max' or 'sum', not {self.merge!r}")
 
-    def _chosen_edges(self, graph: GraphColumns, first_edge: int) -> tuple[Rows, Rows, Rows | None]:
+    def _chosen_edges(self, edges: Edges, first_edge: int) -> tuple[Rows, Rows, Rows | None]:
         """Tails, heads and rows of the chosen edges; None for the rows where these are all."""
-        edges = graph.edges
-        factors = self._factors(graph)
+        factors = self._factors(edges)
         chosen = edges.tails[first_edge:] != edges.heads[first_edge:]  # no loops
         if not (factors > 0).all():
             chosen &= (factors > 0)[edges.kinds.codes[first_edge:]]
@@ -196,15 +200,15 @@ class Adjacency:
         rows += np.int32(first_edge)
         return edges.tails[rows], edges.heads[rows], rows
 
-    def _factors(self, graph: GraphColumns) -> Floats:
+    def _factors(self, edges: Edges) -> Floats:
         """The factor on the weights of each kind of edge, 0 for a kind that is not chosen."""
-        kinds = graph.edges.kinds.names if self.kinds is None else self.kinds
+        kinds = edges.kinds.names if self.kinds is None else self.kinds
         factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
-        return np.array([factor_of.get(name, 0.0) for name in graph.edges.kinds.names], np.float64)
+        return np.array([factor_of.get(name, 0.0) for name in edges.kinds.names], np.float64)
 
-    def _merged_weights(self, graph: GraphColumns, of_slots: Ragged) -> Vectors:
+    def _merged_weights(self, edges: Edges, of_slots: Ragged) -> Vectors:
         """The weight of each slot, of the edges that it stands for."""
-        edges, factors = graph.edges, self._factors(graph)
+        factors = self._factors(edges)
         of_chosen = np.unique(factors[factors > 0])
         reduce = np.maximum if self.merge == "max" else np.add
         merged = np.empty(len(of_slots), np.float32)
@@ -265,6 +269,18 @@ def _sorted_by_scipy(tails: Rows, heads: Rows, n: int) -> SortedPairs:
     return by_tail.indptr, by_tail.indices, by_tail.data
 
 
+def names_of(kinds: Kinds) -> frozenset[str] | None:
+    """Return the chosen kinds of edge without their factors; None for all.
+
+    Example:
+        >>> sorted(names_of(("next", ("similar", 0.5))))
+        ['next', 'similar']
+    """
+    if kinds is None:
+        return None
+    return frozenset(kind if isinstance(kind, str) else kind[0] for kind in kinds)
+
+
 def kinds_without(graph: GraphColumns, kinds: Kinds, excluded: tuple[str, ...]) -> Kinds:
     """Return the chosen kinds of edge without the excluded ones.
 
@@ -282,8 +298,8 @@ def kinds_without(graph: GraphColumns, kinds: Kinds, excluded: tuple[str, ...]) 
         (('similar', 0.5),)
     """
     if kinds is None:
-        left = tuple(kind for kind in graph.edges.kinds.names if kind not in excluded)
-        return None if len(left) == len(graph.edges.kinds.names) else left
+        left = tuple(kind for kind in graph.edges.kind_names if kind not in excluded)
+        return None if len(left) == len(graph.edges.kind_names) else left
     return tuple(
         kind for kind in kinds if (kind if isinstance(kind, str) else kind[0]) not in excluded
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,6 +131,28 @@ class Edges:
             seal(self.facts[some]),
             self.read_from.take(rows),
         )
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        """The kinds that there are, sorted, and those of edges that are not made yet."""
+        return self.kinds.names
+
+    def of_kinds(self, names: Collection[str] | None) -> Edges:
+        """Return edges that hold all of these kinds, and perhaps others: no late ones in vain.
+
+        Args:
+            names: the kinds; None for all.
+        """
+        return self
+
+    def in_whole(self, some: Edges, lists: Ragged) -> Ragged:
+        """Return lists of rows of some edges as lists of rows of these.
+
+        Args:
+            some: what `of_kinds` has returned.
+            lists: rows of those.
+        """
+        return lists
 
     def __len__(self) -> int:
         return len(self.tails)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +17,23 @@ from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
-from clew.graph import EMPTY, Edges, Graph, Vectors, add_generated, release_free_memory
+from clew.graph import (
+    EMPTY,
+    DeferredEdges,
+    Edges,
+    Graph,
+    LateEdges,
+    Vectors,
+    add_generated,
+    release_free_memory,
+)
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.index.words_beside import WordsBeside
 from clew.processes import end_others, working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
-from clew.types import Generate, Link
+from clew.types import DeferrableLink, Generate, Link
 
 if TYPE_CHECKING:
     from clew.read.extract.code.python_scopes import Module
@@ -199,13 +209,25 @@ def _embedded(
 
 
 def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = False) -> Graph:
-    """Return the graph with the edges of every link."""
-    edges = list[Edges]()
+    """Return the graph with the edges of every link, those of deferred links when they are wanted.
+
+    These are made of the graph as it is here, whatever is made of it later.
+    """
+    made, nodes = list[Edges | LateEdges](), without_made(graph)
     for link in progress_bar(config.links, shown=progress, label="linking", unit="kind"):
         if is_large:
             release_free_memory()
-        edges.append(edges_by(link, graph))
-    return without_made(graph).with_edges(Edges.join(edges))
+        if isinstance(link, DeferrableLink) and link.deferred:
+            made.append(LateEdges(link.kind, partial(_checked_edges, link, nodes)))
+        else:
+            made.append(edges_by(link, graph))
+    early = [edges for edges in made if isinstance(edges, Edges)]
+    linked = nodes.with_edges(Edges.join(early))
+    return linked if len(early) == len(made) else nodes.unchecked(edges=DeferredEdges(made))
+
+
+def _checked_edges(link: Link, nodes: Graph) -> Edges:
+    return nodes.with_edges(edges_by(link, nodes)).edges
 
 
 def _is_large(graph: Graph) -> bool:

@@ -21,6 +21,9 @@ CODE_FILE = re.compile(
 class Similar:
     """From each passage to its nearest others by cosine, which is the weight.
 
+    They take a fifth of the time that an index takes, and many methods do not follow them. So an
+    index makes them when something first asks for them, or when it is saved.
+
     Of more than 20,000 passages, some 99 in 100 of these edges are found, and edges to others a
     little farther in the place of the rest; see `clew.algorithms.nearest.pivots`.
 
@@ -48,6 +51,11 @@ class Similar:
 
     kind: ClassVar[str] = "similar"
     corpus_wide: ClassVar[bool] = True
+
+    @property
+    def deferred(self) -> bool:
+        """Whether they wait. What is no number is an error here, where the index is built."""
+        return self.k > 0 and self.min_similarity > 0
 
     def on(self, graph: Graph) -> Edges:
         return nearest_edges(graph, self.kind, self._compared(graph), self.k, self.min_similarity)

@@ -62,7 +62,8 @@ def required_content(graph: Graph, candidates: Subgraph) -> Rows:
 
 def required_tokens(graph: Graph, candidates: Subgraph) -> int:
     """Return what the required candidates cost: their content, and the facts stated among them."""
-    facts = graph.edges.facts[candidates.edges]
+    edges = candidates.edges
+    facts = graph.edges.facts[edges] if len(edges) else edges  # which are not made for nothing
     texts = {graph.facts.texts[fact] for fact in facts[facts >= 0].tolist()}
     content = int(graph.tokens[required_content(graph, candidates)].sum())
     return content + sum(graph.count(f"- {text}\n") for text in texts)

@@ -89,7 +89,7 @@ class LocalPageRank:
             restarts = restarts[prizes[restarts] > 0]
             reached = [result.rows for _, result in results]
             rows = np.unique(np.concatenate([starts, restarts, *reached]))
-            local, _ = induced_links(links, rows)
+            local, _ = induced_links(links, rows, edges=False)
             reset = np.zeros(len(rows))
             reset[np.searchsorted(rows, restarts)] = prizes[restarts]
             reset[np.searchsorted(rows, starts)] = np.where(prizes[starts] > 0, prizes[starts], 1.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.pagerank.top import top_pagerank
-from clew.graph import Floats, Graph, Kinds, kinds_without
+from clew.graph import Floats, Graph, Kinds, kinds_without, names_of
 from clew.types import Query, Seeds
 
 MAX_ERROR = 1e-6  # of all prizes together, which sum to 1: scores are compared no more closely
@@ -74,10 +74,9 @@ class PageRank:
 
 
 def _has_edges(graph: Graph, kinds: Kinds) -> bool:
-    names = graph.edges.kinds.names
-    if kinds is None:
-        return len(names) > 0
-    return any((kind if isinstance(kind, str) else kind[0]) in names for kind in kinds)
+    names = names_of(kinds)
+    found = graph.edges.of_kinds(names).kinds.names
+    return len(found) > 0 if names is None else not names.isdisjoint(found)
 
 
 def _stay(_query: Query, _seeds: Seeds, prizes: Floats) -> Floats:

@@ -1,0 +1,173 @@
+"""Edges of which some are made when they are first asked for: many questions never follow them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import fields
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.forking import renew_after_fork
+from clew.graph.columns import Labels, Ragged, Rows, Vectors, offsets_of, seal
+from clew.graph.edges import Edges
+
+
+class LateEdges(NamedTuple):
+    """Edges of one kind that are not made yet.
+
+    Attributes:
+        kind: their kind.
+        make: returns them.
+    """
+
+    kind: str
+    make: Callable[[], Edges]
+
+
+class DeferredEdges(Edges):
+    """Edges that are all there once any of a late kind may be among those that are wanted.
+
+    Who reads a column, or counts the edges, wants all. One thread makes them. What fails or is
+    interrupted leaves nothing behind: the next reader makes them.
+
+    Args:
+        parts: the edges, and in their places those that are made late.
+
+    Example:
+        >>> late = LateEdges("similar", lambda: Edges.of("similar", [0], [2], 0.5))
+        >>> edges = DeferredEdges([late, Edges.of("next", [0, 1], [1, 2])])
+        >>> edges.of_kinds(["next"]).heads.tolist(), edges.is_made
+        ([1, 2], False)
+        >>> edges.heads.tolist(), edges.is_made
+        ([2, 1, 2], True)
+    """
+
+    def __init__(self, parts: Sequence[Edges | LateEdges]) -> None:
+        early, late, places = list[Edges](), list[LateEdges](), list[int]()
+        for part in parts:
+            if isinstance(part, Edges):
+                early.append(part)
+            else:
+                late.append(part)
+                places.append(sum(map(len, early)))
+        joined, late_kinds = Edges.join(early), {one.kind for one in late}
+        names = tuple(sorted(late_kinds.union(joined.kinds.names)))
+        self.__dict__.update(_early=joined, _late=late, _places=places)
+        self.__dict__.update(_late_kinds=late_kinds, _names=names)
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Renew the lock: after a fork, what another thread was making is made again."""
+        self.__dict__["_lock"] = threading.RLock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Edges, tuple(getattr(self._whole, column.name) for column in fields(Edges))
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all edges are there."""
+        return "_made" in self.__dict__
+
+    @property
+    def kind_names(self) -> tuple[str, ...]:
+        names: tuple[str, ...] = self.__dict__["_names"]
+        return names
+
+    def of_kinds(self, names: Collection[str] | None) -> Edges:
+        early: Edges | None = self.__dict__["_early"]  # None once all are there
+        if early is None or names is None or not self.__dict__["_late_kinds"].isdisjoint(names):
+            return self._whole
+        return early
+
+    def in_whole(self, some: Edges, lists: Ragged) -> Ragged:
+        if some is self.__dict__.get("_made"):
+            return lists
+        return LateLists(lists.starts, partial(self._rows_in_whole, lists.values))
+
+    def _rows_in_whole(self, rows: Rows) -> Rows:
+        """Return the rows of all edges at which some of the early ones are."""
+        self._make()
+        n_before = np.searchsorted(self.__dict__["_places"], rows, side="right")  # late parts
+        moved: Rows = rows + self.__dict__["_shifts"][n_before]
+        return seal(moved)
+
+    @property
+    def _whole(self) -> Edges:
+        made: Edges | None = self.__dict__.get("_made")
+        return self._make() if made is None else made
+
+    def _make(self) -> Edges:
+        own = self.__dict__
+        with own["_lock"]:
+            if "_made" in own:
+                made: Edges = own["_made"]
+                return made
+            late = [one.make() for one in own["_late"]]
+            early: Edges = own["_early"]
+            bounds = [0, *own["_places"], len(early)]
+            parts = [early.take(np.arange(bounds[0], bounds[1]))]
+            for i, edges in enumerate(late):
+                parts += [edges, early.take(np.arange(bounds[i + 1], bounds[i + 2]))]
+            own["_shifts"] = offsets_of(list(map(len, late))).astype(np.int32)
+            own["_made"] = made = Edges.join(parts)
+            own["_late"], own["_early"] = (), None  # in this order: others read them meanwhile
+            return made
+
+    @property
+    def tails(self) -> Rows:
+        return self._whole.tails
+
+    @property
+    def heads(self) -> Rows:
+        return self._whole.heads
+
+    @property
+    def kinds(self) -> Labels:
+        return self._whole.kinds
+
+    @property
+    def weights(self) -> Vectors:
+        return self._whole.weights
+
+    @property
+    def facts(self) -> Rows:
+        return self._whole.facts
+
+    @property
+    def read_from(self) -> Ragged:
+        return self._whole.read_from
+
+
+class LateLists(Ragged):
+    """Lists of rows whose values are computed when one is first asked for.
+
+    Args:
+        starts: int64 [n + 1], as in `Ragged`.
+        make: returns the values, int32.
+
+    Example:
+        >>> lists = LateLists(np.array([0, 2]), lambda: np.array([3, 1], np.int32))
+        >>> lists.lengths, lists.is_made
+        (array([2]), False)
+    """
+
+    def __init__(self, starts: NDArray[np.int64], make: Callable[[], Rows]) -> None:
+        self.__dict__.update(starts=starts, _make=make)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ragged, (self.starts, self.values)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the values were asked for."""
+        return "values" in self.__dict__
+
+    @cached_property
+    def values(self) -> Rows:
+        made: Rows = self.__dict__["_make"]()
+        return made
