@@ -48,9 +48,10 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 
 def forget():
-    kept_words = vars(passage_names.WORDS).values()
-    for kept in (known_facts.FACTS, corpus.TITLE_WORDS, *kept_words):
-        kept.clear()
+    of_words = vars(passage_names.WORDS).values()
+    for kept in (known_facts.FACTS, corpus.TITLE_WORDS, *of_words):
+        if isinstance(kept, Kept):
+            kept.clear()
 
 
 @given(st.lists(passages, max_size=4), extractors | st.just(NamesAndSymbols()))

@@ -43,6 +43,7 @@ from clew.read.extract.relations import Mention, find_facts
 from clew.read.extract.word_columns import TextWords, Word, find_columns
 from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.numbering import SharedNumbering
 from clew.text.words import fold_case
 
 NOTHING = frozenset[str]()  # one for all: the garbage collector looks at each that is kept
@@ -78,6 +79,22 @@ class CountedWords(NamedTuple):
     pairs: frozenset[str]
 
 
+class CountedNumbers(NamedTuple):
+    """The words of a passage that a few passages count, by their numbers.
+
+    Attributes:
+        numbering: What numbers the words.
+        capital: int32, `CountedWords.capital`.
+        small: int32, `CountedWords.small`.
+        decided: int32, `Written.decided`.
+    """
+
+    numbering: SharedNumbering[str]
+    capital: NDArray[np.int32]
+    small: NDArray[np.int32]
+    decided: NDArray[np.int32]
+
+
 class Written(NamedTuple):
     """How the words of a passage are written.
 
@@ -86,6 +103,7 @@ class Written(NamedTuple):
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
         counted: Those that are counted.
+        numbered: These by their numbers; of passages that are read together, by those of one.
         decided: Words that the corpus decides on: those with a capital, and those behind the full
             stop of an abbreviation.
         starts: The first two words of what may be the title of another passage, a space between.
@@ -95,6 +113,7 @@ class Written(NamedTuple):
 
     abbreviations: frozenset[str]
     counted: CountedWords
+    numbered: CountedNumbers
     decided: tuple[str, ...]
     starts: tuple[str, ...]
     start_hashes: NDArray[np.int64]
@@ -134,6 +153,7 @@ class KeptWords:
     def __init__(self, most_words: int, most_written: int) -> None:
         self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
+        self._numbering = SharedNumbering[str]()
         self._short = Kept[str, KeptShortWords](most_written)
 
     def written(
@@ -148,15 +168,23 @@ class KeptWords:
         Returns:
             That, and the words of those of the passages of which it was not known.
         """
+        numbering = self._numbering
+        if len(numbering.numbers) > MAX_NUMBERED:
+            self._numbering = numbering = SharedNumbering()
         short = self.short_of([passage.text for passage in passages])
         own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
-        missing = [i for i, known in enumerate(written) if known is None]
+        missing = [
+            i
+            for i, known in enumerate(written)
+            if known is None or known.numbered.numbering is not numbering
+        ]
         words: list[TextWords | None] = [None] * len(passages)
         of_missing = find_words([passages[i] for i in missing], [own[i] for i in missing])
         for i, (its_words, counted) in zip(missing, of_missing, strict=True):
-            words[i], made = its_words, _written(its_words, counted, own[i])
+            words[i] = its_words
+            made = _written(its_words, counted, own[i], numbering)
             written[i] = made
             if _is_kept(passages[i]):
                 self._words.put(keys[i], its_words)
@@ -195,6 +223,7 @@ class KeptWords:
 JOINED = Kept[tuple[str, ...], JoinedTexts](1)
 """The texts that were joined last: of the same ones first the short words are found, then all."""
 MOST_WRITTEN = 4_096
+MAX_NUMBERED = 65_536  # about so many words have numbers; then all is forgotten
 WORDS = KeptWords(512, MOST_WRITTEN)
 
 
@@ -465,7 +494,12 @@ def count_caseless(
     )
 
 
-def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[str]) -> Written:
+def _written(
+    words: TextWords,
+    counted: CountedWords,
+    abbreviations: frozenset[str],
+    numbering: SharedNumbering[str],
+) -> Written:
     columns, first, end = words.columns, words.first, words.end
     keys, begins, capitals, openings = (
         columns.keys,
@@ -483,10 +517,13 @@ def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[s
     if "'" in in_order or "’" in in_order:
         seconds = [word if word.isalnum() else without_possessive(word) for word in own]
     starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
+    decided = tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)]))
+    numbers = map(numbering.array_of, (counted.capital, counted.small, decided))
     return Written(
         abbreviations,
         counted,
-        tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
+        CountedNumbers(numbering, *numbers),
+        decided,
         starts,
         np.fromiter(map(hash, starts), np.int64, len(starts)),
         in_order,
