@@ -202,11 +202,10 @@ def _judge(passages: Sequence[CountedNumbers]) -> JudgedWords:
     """
     if not passages:
         return JudgedWords(NOTHING, NOTHING)
-    of_decided = [one.decided for one in passages]
-    size = max(int(own.max(initial=-1)) for own in of_decided) + 1
+    every = np.concatenate([one.decided for one in passages])
+    size = int(every.max(initial=-1)) + 1
     is_decided = np.zeros(size, np.bool_)
-    for own in of_decided:
-        is_decided[own] = True
+    is_decided[every] = True
     decided = np.flatnonzero(is_decided)
     place_of = np.full(size + 1, len(decided), np.int32)  # of all others, the last
     place_of[decided] = np.arange(len(decided), dtype=np.int32)

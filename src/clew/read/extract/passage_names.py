@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress, pairwise
+from itertools import accumulate, chain, compress, pairwise
 from operator import not_
 from typing import NamedTuple, cast
 
@@ -93,6 +93,24 @@ class CountedNumbers(NamedTuple):
     capital: NDArray[np.int32]
     small: NDArray[np.int32]
     decided: NDArray[np.int32]
+
+    @classmethod
+    def of_all(
+        cls,
+        numbering: SharedNumbering[str],
+        passages: Sequence[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]],
+    ) -> list[CountedNumbers]:
+        """Return the numbers of the words of passages.
+
+        Args:
+            numbering: What numbers them.
+            passages: The `capital`, `small` and `decided` words of each.
+        """
+        parts = list(chain.from_iterable(passages))
+        numbers = numbering.array_of(list(chain.from_iterable(parts)))
+        bounds = pairwise(accumulate(map(len, parts), initial=0))
+        pieces = iter([numbers[start:end] for start, end in bounds])
+        return [cls(numbering, *three) for three in zip(pieces, pieces, pieces, strict=True)]
 
 
 class Written(NamedTuple):
@@ -182,10 +200,19 @@ class KeptWords:
         ]
         words: list[TextWords | None] = [None] * len(passages)
         of_missing = find_words([passages[i] for i in missing], [own[i] for i in missing])
-        for i, (its_words, counted) in zip(missing, of_missing, strict=True):
+        decided = [_decided_on(its_words) for its_words, _ in of_missing]
+        numbered = CountedNumbers.of_all(
+            numbering,
+            [
+                (counted.capital, counted.small, some)
+                for (_, counted), some in zip(of_missing, decided, strict=True)
+            ],
+        )
+        for i, (its_words, counted), some, numbers in zip(
+            missing, of_missing, decided, numbered, strict=True
+        ):
             words[i] = its_words
-            made = _written(its_words, counted, own[i], numbering)
-            written[i] = made
+            made = written[i] = _written(its_words, counted, own[i], some, numbers)
             if _is_kept(passages[i]):
                 self._words.put(keys[i], its_words)
                 self._written.put(keys[i], made)
@@ -494,35 +521,33 @@ def count_caseless(
     )
 
 
+def _decided_on(words: TextWords) -> tuple[str, ...]:
+    """Return `Written.decided`."""
+    columns, first, end = words.columns, words.first, words.end
+    keys, begins, capitals = columns.keys, columns.begins, columns.capitals
+    cased = [keys[i] for i in words.openings if capitals[i]]
+    behind_stop = compress(range(first, end), columns.behind_stop[first:end])
+    return tuple(dict.fromkeys([*cased, *[keys[i] for i in behind_stop if not begins[i]]]))
+
+
 def _written(
     words: TextWords,
     counted: CountedWords,
     abbreviations: frozenset[str],
-    numbering: SharedNumbering[str],
+    decided: tuple[str, ...],
+    numbered: CountedNumbers,
 ) -> Written:
-    columns, first, end = words.columns, words.first, words.end
-    keys, begins, capitals, openings = (
-        columns.keys,
-        columns.begins,
-        columns.capitals,
-        words.openings,
-    )
-    cased = [i for i in openings if capitals[i]]
-    doubtful = [
-        i for i in compress(range(first, end), columns.behind_stop[first:end]) if not begins[i]
-    ]
+    keys, first, end = words.columns.keys, words.first, words.end
     own, last = keys[first:end], end - 1
     in_order = f" {' '.join(own)}" if own else ""
     seconds = own  # without the ending of a possessive, of which most texts have none
     if "'" in in_order or "’" in in_order:
         seconds = [word if word.isalnum() else without_possessive(word) for word in own]
-    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
-    decided = tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)]))
-    numbers = map(numbering.array_of, (counted.capital, counted.small, decided))
+    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in words.openings if i < last])
     return Written(
         abbreviations,
         counted,
-        CountedNumbers(numbering, *numbers),
+        numbered,
         decided,
         starts,
         np.fromiter(map(hash, starts), np.int64, len(starts)),
@@ -550,14 +575,34 @@ def _mentions_of_runs(
         first, end, is_title = run
         place, behind, key = starts[first], ends[end - 1], keys[first]
         word = text[place:behind]
-        if not is_title and (begins[first] or key in inner_words or ". " in word):
+        is_doubtful = not is_title and (begins[first] or key in inner_words)
+        if end - first == 1:  # as half of them are
+            if is_doubtful:
+                if not _is_name_alone(words, first, word, evidence, inner_words):
+                    continue
+            elif not is_title and key in small and _single(word, key) not in titles:
+                continue
+        elif is_doubtful or (not is_title and ". " in word):
             for part in _cut_at_openings(words, run, evidence, rules):
                 if (mention := _mention_of_part(words, part, evidence)) is not None:
                     mentions.append(mention)
-        elif is_title or end - first > 1 or key not in small or _single(word, key) in titles:
-            name = without_possessive(word) if "'" in word or "’" in word else word
-            mentions.append(Mention(name, place, behind, sentences[first]))
+            continue
+        name = without_possessive(word) if "'" in word or "’" in word else word
+        mentions.append(Mention(name, place, behind, sentences[first]))
     return mentions
+
+
+def _is_name_alone(
+    words: TextWords, i: int, word: str, evidence: Evidence, inner_words: Collection[str]
+) -> bool:
+    """Return whether a word is a name that begins a sentence, or is a small word inside names."""
+    key, begins, small = words.columns.keys[i], words.columns.begins[i], evidence.mostly_small
+    if begins and key in small:
+        return False
+    opens_only = begins and key not in evidence.capital
+    if key in inner_words and (opens_only or not words.columns.capitals[i]):
+        return False
+    return not (opens_only or key in small) or _single(word, key) in evidence.titles
 
 
 def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence) -> Mention | None:
