@@ -155,12 +155,11 @@ class FewCounts:
         Args:
             written: How the words of each are written.
         """
-        counted = [one.counted for one in written]
         tables: dict[str, Mapping[str, int]] = {
             PASSAGES: {"": len(self._passages)},
             TITLES: Counter(passage.title for passage in self._passages if passage.title),
-            CASELESS: Counter(chain.from_iterable(one.caseless for one in counted)),
-            PAIRS: Counter(chain.from_iterable(one.pairs for one in counted)),
+            CASELESS: Counter(chain.from_iterable(one.caseless for one in written)),
+            PAIRS: Counter(chain.from_iterable(one.pairs for one in written)),
         }
         return Corpus(
             Knowledge(NAMES_FORM, tables), words=_judge([one.numbered for one in written])
@@ -256,8 +255,8 @@ class Corpus:
                 if group := [keys for keys, text in known if text in one.in_order]:
                     titles.append((_start_of(group[0]), tuple(group)))
             caseless = NOTHING, NOTHING
-            if one.counted.caseless:  # else there are no pairs
-                caseless = self._of_caseless(one.counted.caseless, one.counted.pairs)
+            if one.caseless:  # else there are no pairs
+                caseless = self._of_caseless(one.caseless, one.pairs)
             yield Evidence(
                 one.abbreviations,
                 self._mostly_small,

@@ -80,7 +80,9 @@ class CountedWords(NamedTuple):
 
 
 class CountedNumbers(NamedTuple):
-    """The words of a passage that a few passages count, by their numbers.
+    """The words of a passage that are counted, by their numbers.
+
+    The garbage collector looks at whatever a new tuple of texts holds, but not into an array.
 
     Attributes:
         numbering: What numbers the words.
@@ -112,6 +114,10 @@ class CountedNumbers(NamedTuple):
         pieces = iter([numbers[start:end] for start, end in bounds])
         return [cls(numbering, *three) for three in zip(pieces, pieces, pieces, strict=True)]
 
+    def words(self, numbers: NDArray[np.int32]) -> tuple[str, ...]:
+        """Return the words of some numbers."""
+        return tuple(map(self.numbering.things.__getitem__, numbers.tolist()))
+
 
 class Written(NamedTuple):
     """How the words of a passage are written.
@@ -120,22 +126,37 @@ class Written(NamedTuple):
 
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
-        counted: Those that are counted.
-        numbered: These by their numbers; of passages that are read together, by those of one.
-        decided: Words that the corpus decides on: those with a capital, and those behind the full
-            stop of an abbreviation.
+        numbered: The words that are counted in scripts with capitals, by their numbers; of passages
+            that are read together, by those of one numbering.
+        caseless: `CountedWords.caseless`.
+        pairs: `CountedWords.pairs`.
         starts: The first two words of what may be the title of another passage, a space between.
         start_hashes: Their hashes, in this process.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
     abbreviations: frozenset[str]
-    counted: CountedWords
     numbered: CountedNumbers
-    decided: tuple[str, ...]
+    caseless: frozenset[str]
+    pairs: frozenset[str]
     starts: tuple[str, ...]
     start_hashes: NDArray[np.int64]
     in_order: str
+
+    @property
+    def counted(self) -> CountedWords:
+        """The words that are counted."""
+        own = self.numbered
+        capital, small = own.words(own.capital), own.words(own.small)
+        return CountedWords(capital, small, self.caseless, self.pairs)
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """Words that the corpus decides on.
+
+        These are those with a capital, and those behind the full stop of an abbreviation.
+        """
+        return self.numbered.words(self.numbered.decided)
 
 
 class Evidence(NamedTuple):
@@ -208,11 +229,9 @@ class KeptWords:
                 for (_, counted), some in zip(of_missing, decided, strict=True)
             ],
         )
-        for i, (its_words, counted), some, numbers in zip(
-            missing, of_missing, decided, numbered, strict=True
-        ):
+        for i, (its_words, counted), numbers in zip(missing, of_missing, numbered, strict=True):
             words[i] = its_words
-            made = written[i] = _written(its_words, counted, own[i], some, numbers)
+            made = written[i] = _written(its_words, counted, own[i], numbers)
             if _is_kept(passages[i]):
                 self._words.put(keys[i], its_words)
                 self._written.put(keys[i], made)
@@ -534,7 +553,6 @@ def _written(
     words: TextWords,
     counted: CountedWords,
     abbreviations: frozenset[str],
-    decided: tuple[str, ...],
     numbered: CountedNumbers,
 ) -> Written:
     keys, first, end = words.columns.keys, words.first, words.end
@@ -546,9 +564,9 @@ def _written(
     starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in words.openings if i < last])
     return Written(
         abbreviations,
-        counted,
         numbered,
-        decided,
+        counted.caseless,
+        counted.pairs,
         starts,
         np.fromiter(map(hash, starts), np.int64, len(starts)),
         in_order,
