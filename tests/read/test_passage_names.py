@@ -297,6 +297,41 @@ def test_few_passages_have_the_abbreviations_of_a_corpus(texts):
     assert [one.words() for one in short] == list(map(find_short_words, texts))
 
 
+cased_words = st.lists(st.sampled_from("Anna anna The the Öst öst Bell. bell, it".split()))
+
+
+@given(st.lists(st.lists(cased_words.map(" ".join), max_size=5), max_size=4), st.integers(0, 20))
+def test_few_passages_decide_on_words_by_how_often_they_write_them(questions, max_numbered):
+    with patch.object(passage_names, "MAX_NUMBERED", max_numbered):
+        kept = passage_names.KeptWords(9, 9)
+        for texts in questions:
+            passages = [passage_names.NormalizedPassage(text, "", 0) for text in texts]
+            few = corpus.FewCounts(passages, kept.short_of(texts))
+            abbreviations = few.abbreviations()
+            found = few.corpus(kept.written(passages, abbreviations)[0])
+            columns = [find_columns(text, abbreviations) for text in texts]
+            within = Counter(
+                (key, bool(capital))
+                for one in columns
+                for key, capital, begins, behind in zip(
+                    one.keys, one.capitals, one.begins, one.behind_stop, strict=True
+                )
+                if not begins and not behind
+            )
+            looked_at = {
+                key
+                for one in columns
+                for key, capital, begins, behind in zip(
+                    one.keys, one.capitals, one.begins, one.behind_stop, strict=True
+                )
+                if capital or (behind and not begins)
+            }
+            assert found._capital == {key for key in looked_at if within[key, True]}
+            assert found._mostly_small == {
+                key for key in looked_at if within[key, False] > within[key, True]
+            }
+
+
 @given(st.lists(st.text("sT. Öß\n_4-", max_size=12), max_size=5))
 def test_short_words_that_are_kept_together_come_as_often(texts):
     for text, kept in zip(texts, passage_names.KeptWords(9, 9).short_of(texts), strict=True):
