@@ -328,7 +328,11 @@ def test_few_passages_decide_on_words_by_how_often_they_write_them(questions, ma
                 )
                 if capital or (behind and not begins)
             }
-            assert found._capital == {key for key in looked_at if within[key, True]}
+            assert found._capital == {
+                key
+                for key in looked_at
+                if within[key, True] and within[key, True] >= within[key, False]
+            }
             assert found._mostly_small == {
                 key for key in looked_at if within[key, False] > within[key, True]
             }

@@ -186,7 +186,7 @@ class JudgedWords(NamedTuple):
 
     Attributes:
         mostly_small: Words that are mostly written small.
-        capital: Those that have a capital within some sentence.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
     """
 
     mostly_small: frozenset[str]
@@ -218,7 +218,7 @@ def _judge(passages: Sequence[CountedNumbers]) -> JudgedWords:
     things = passages[0].numbering.things
     return JudgedWords(
         frozenset(map(things.__getitem__, decided[small > capital].tolist())),
-        frozenset(map(things.__getitem__, decided[capital > 0].tolist())),
+        frozenset(map(things.__getitem__, decided[(capital > 0) & (small <= capital)].tolist())),
     )
 
 
@@ -311,7 +311,8 @@ class Corpus:
         if self.words is not None:
             return self.words.capital
         words = self.known.tables[CAPITAL].keys()
-        return frozenset(words if self.decided is None else words & self.decided)
+        some = words if self.decided is None else words & self.decided
+        return frozenset(some) - self._mostly_small
 
     @cached_property
     def titles(self) -> frozenset[str]:
@@ -369,7 +370,7 @@ class Decisions:
 
     Attributes:
         mostly_small: Words that are mostly written small.
-        capital: Those that have a capital within some sentence.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
         titles: All titles, with their case folded.
         unspaced_titles: Titles in scripts without spaces, by the first two letters.
         spaced_names: Words without capitals that are names.

@@ -165,7 +165,7 @@ class Evidence(NamedTuple):
     Attributes:
         abbreviations: Those whose full stop ends no sentence.
         mostly_small: Those that are mostly written small.
-        capital: Those that have a capital within some sentence.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
         titles: Those that are a title by themselves.
         title_words: Titles of several words that may be here, by the first two.
         unspaced_titles: Titles in scripts without spaces, by the first two letters.
@@ -614,13 +614,17 @@ def _is_name_alone(
     words: TextWords, i: int, word: str, evidence: Evidence, inner_words: Collection[str]
 ) -> bool:
     """Return whether a word is a name that begins a sentence, or is a small word inside names."""
-    key, begins, small = words.columns.keys[i], words.columns.begins[i], evidence.mostly_small
-    if begins and key in small:
+    key, begins = words.columns.keys[i], words.columns.begins[i]
+    if key in inner_words and not words.columns.capitals[i]:
         return False
-    opens_only = begins and key not in evidence.capital
-    if key in inner_words and (opens_only or not words.columns.capitals[i]):
-        return False
-    return not (opens_only or key in small) or _single(word, key) in evidence.titles
+    if not begins:
+        return key not in evidence.mostly_small or _single(word, key) in evidence.titles
+    # Most are asked for in this one set: what the corpus says of each is kept with the facts.
+    return key in evidence.capital or (
+        _single(word, key) in evidence.titles
+        and key not in inner_words
+        and key not in evidence.mostly_small
+    )
 
 
 def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence) -> Mention | None:
@@ -630,10 +634,11 @@ def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence
     word = words.text[place:behind]
     if end - first == 1:
         key = columns.keys[first]
-        opens_only = columns.begins[first] and key not in evidence.capital
-        if (opens_only or key in evidence.mostly_small) and _single(
-            word, key
-        ) not in evidence.titles:
+        if columns.begins[first]:
+            is_name = key in evidence.capital
+        else:
+            is_name = key not in evidence.mostly_small
+        if not is_name and _single(word, key) not in evidence.titles:
             return None
     return Mention(without_possessive(word), place, behind, columns.sentences[first])
 
