@@ -1,5 +1,6 @@
 """Vectors by what is kept of words: those of the embedder, whatever was asked for before."""
 
+import struct
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -9,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
+from clew.algorithms.kernels.bag_vectors import (
+    bag_vectors,
+    centre_rows,
+    put_halves,
+    round_rows,
+)
 from clew.algorithms.kernels.compiled import compile_first, finish_compiling
 from clew.algorithms.kernels.word_numbers import find_words, put_words
 from clew.embedding.static import StaticEmbedding
@@ -111,6 +117,35 @@ def test_rows_are_centred_the_same_both_ways():
         exact[1] = 0
         exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-300)
         assert np.abs(found[0] - exact).max() < 1e-6
+
+
+def test_numbers_are_rounded_the_same_both_ways():
+    """The upper 16 bits of a float32 are a bfloat16, and the nearest one is the one above half."""
+    rows = np.random.default_rng(0).standard_normal((4, 24)).astype(np.float32)
+    rows[1], rows[2, :3] = 0, (-0.0, 1e-40, -3e38)
+    exact = [struct.unpack("<I", struct.pack("<f", one))[0] for one in rows.ravel().tolist()]
+    upper = [(bits + 0x8000) >> 16 for bits in exact]
+    rounded = [struct.unpack("<f", struct.pack("<I", half << 16))[0] for half in upper]
+
+    def rounds(kernel):
+        of_rows, halves = rows.copy(), np.full(rows.shape, 7, np.uint16)
+        kernel(of_rows.view(np.uint32), halves)
+        assert halves.ravel().tolist() == upper
+        assert of_rows.ravel().tolist() == rounded
+        copied = np.full((6, 24), 9, np.float32)
+        return copied, halves
+
+    def puts(kernel, copied, halves):
+        places = np.array([3, 0, 2]), np.array([1, 3, 0])
+        kernel(copied.view(np.uint32), places[0], halves, places[1])
+        wanted = np.reshape(rounded, rows.shape)[places[1]]
+        assert np.array_equal(copied[places[0]], wanted)
+        assert (copied[[1, 4, 5]] == 9).all()
+
+    puts(put_halves.plain, *rounds(round_rows.plain))
+    puts(put_halves.function, *rounds(round_rows.function))
+    with compile_first():
+        puts(put_halves, *rounds(round_rows))
 
 
 def test_many_threads_may_learn_words_at_once():

@@ -48,9 +48,10 @@ extractors = st.builds(Names, min_passages=st.sampled_from([1, 1, 2]), years=st.
 
 
 def forget():
-    kept_words = vars(passage_names.WORDS).values()
-    for kept in (known_facts.FACTS, corpus.TITLE_WORDS, *kept_words):
-        kept.clear()
+    of_words = vars(passage_names.WORDS).values()
+    for kept in (known_facts.FACTS, known_facts.BY_RUNS, corpus.TITLE_WORDS, *of_words):
+        if isinstance(kept, Kept):
+            kept.clear()
 
 
 @given(st.lists(passages, max_size=4), extractors | st.just(NamesAndSymbols()))
@@ -106,6 +107,26 @@ def test_a_passage_is_read_again_only_for_words_that_its_facts_depend_on(monkeyp
     assert facts[0] == facts[1] == facts[3]
     assert {end for _, _, end in facts[0]} == {"Anna Bell", "Bell"}
     assert {end for _, _, end in facts[2]} == {"Anna Bell"}
+
+
+def test_a_passage_is_not_read_again_for_a_title_that_makes_no_other_name(monkeypatch):
+    """The titles of other passages that stand in a text are mostly written with capitals there."""
+    read = []
+    find = known_facts.find_mentions
+    monkeypatch.setattr(
+        known_facts,
+        "find_mentions",
+        lambda one, *rest: (read.append(one.text), find(one, *rest))[1],
+    )
+    forget()
+    text = "Then she heard Anna Bell sing."
+    alone = Passage("a", text, "Ben")
+    named, longer = Passage("b", "tall.", "Anna Bell"), Passage("c", "long.", "Anna Bell Sing")
+    facts = [Names().triples([alone, *others])[0] for others in ([], [named], [longer])]
+    assert read.count(text) == 2
+    assert facts[0] == facts[1]
+    assert [end for _, _, end in facts[1]] == ["Anna Bell"]
+    assert [end for _, _, end in facts[2]] == ["Anna Bell sing"]
 
 
 @given(passages, passages)
@@ -274,6 +295,47 @@ def test_few_passages_have_the_abbreviations_of_a_corpus(texts):
     whole.add_passages(passages, map(find_short_words, texts))
     assert corpus.FewCounts(passages, short).abbreviations() == whole.abbreviations()
     assert [one.words() for one in short] == list(map(find_short_words, texts))
+
+
+cased_words = st.lists(
+    st.sampled_from(["Anna", "anna", "The", "the", "Öst", "öst", "Bell.", "bell,", "it"])
+)
+
+
+@given(st.lists(st.lists(cased_words.map(" ".join), max_size=5), max_size=4), st.integers(0, 20))
+def test_few_passages_decide_on_words_by_how_often_they_write_them(questions, max_numbered):
+    with patch.object(passage_names, "MAX_NUMBERED", max_numbered):
+        kept = passage_names.KeptWords(9, 9)
+        for texts in questions:
+            passages = [passage_names.NormalizedPassage(text, "", 0) for text in texts]
+            few = corpus.FewCounts(passages, kept.short_of(texts))
+            abbreviations = few.abbreviations()
+            found = few.corpus(kept.written(passages, abbreviations)[0])
+            columns = [find_columns(text, abbreviations) for text in texts]
+            within = Counter(
+                (key, bool(capital))
+                for one in columns
+                for key, capital, begins, behind in zip(
+                    one.keys, one.capitals, one.begins, one.behind_stop, strict=True
+                )
+                if not begins and not behind
+            )
+            looked_at = {
+                key
+                for one in columns
+                for key, capital, begins, behind in zip(
+                    one.keys, one.capitals, one.begins, one.behind_stop, strict=True
+                )
+                if capital or (behind and not begins)
+            }
+            assert found._capital == {
+                key
+                for key in looked_at
+                if within[key, True] and within[key, True] >= within[key, False]
+            }
+            assert found._mostly_small == {
+                key for key in looked_at if within[key, False] > within[key, True]
+            }
 
 
 @given(st.lists(st.text("sT. Öß\n_4-", max_size=12), max_size=5))

@@ -9,7 +9,6 @@ is nowhere below that of weights by the candidates beyond its interval (in 512 t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import compress, repeat
@@ -18,7 +17,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.kernels.bag_vectors import centre_rows
+from clew.algorithms.kernels.bag_vectors import centre_rows, put_halves, round_rows
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_table import WordTable
@@ -27,7 +26,6 @@ from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze, seal
 from clew.text.kept import MAX_KEPT_TEXT
 
-_UPPER = 1 if sys.byteorder == "little" else 0  # the place of the upper half of 32 bits
 MAX_KEPT = 32_768  # texts whose vectors are kept, as bfloat16: at most 50 MB
 
 
@@ -56,24 +54,23 @@ class KeptVectors:
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return the vector of each text, float32 [n, dimensions], in an array of the caller's."""
+        vectors = np.empty((len(texts), self.static.dimensions), np.float32)
+        bits = vectors.view(np.uint32)
         with self._lock:
             places = np.fromiter(map(self._place_of.get, texts, repeat(-1)), np.int64, len(texts))
             is_missing = places < 0
-            is_known = ~is_missing
-            kept = self._vectors[places[is_known]]
-        if not is_missing.any():
-            return _from_bfloat16(kept)
+            known = np.flatnonzero(~is_missing)
+            put_halves(bits, known, self._vectors, places[known])
+        if len(known) == len(texts):
+            return vectors
         new = list(compress(texts, is_missing.tolist()))
         made = self._table.vectors(new)
-        halves = _round_to_bfloat16(made)  # and these numbers, too
+        halves = np.empty(made.shape, np.uint16)
+        round_rows(made.view(np.uint32), halves)  # and these numbers, too
         with self._lock:
             self._keep(new, halves)
-        if not len(kept):
+        if not len(known):
             return made
-        vectors = np.empty((len(texts), made.shape[1]), np.float32)
-        bits = vectors.view(np.uint32)
-        bits[is_known] = kept
-        np.left_shift(bits, np.uint32(16), out=bits)
         vectors[is_missing] = made
         return vectors
 
@@ -104,23 +101,6 @@ class KeptVectors:
             self._texts[place] = text
             self._place_of[text] = place
         self._vectors[places] = vectors[rows]
-
-
-def _round_to_bfloat16(vectors: Vectors) -> NDArray[np.uint16]:
-    """Round float32 numbers in place, and return their upper halves as a view, all that is left.
-
-    There is no infinite one among them.
-    """
-    bits = vectors.view(np.uint32)
-    bits += np.uint32(0x8000)
-    bits &= np.uint32(0xFFFF0000)
-    return vectors.view(np.uint16)[:, _UPPER::2]
-
-
-def _from_bfloat16(halves: NDArray[np.uint16]) -> Vectors:
-    bits = halves.astype(np.uint32)
-    np.left_shift(bits, np.uint32(16), out=bits)
-    return bits.view(np.float32)
 
 
 def _mean_of(vectors: Vectors) -> Vectors:

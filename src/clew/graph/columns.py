@@ -269,7 +269,7 @@ class Labels:
 
     def mask(self, *names: str) -> Mask:
         """Return True for the rows whose word is one of `names`."""
-        wanted = np.array([name in names for name in self.names], dtype=np.bool_)
+        wanted = np.fromiter(map(names.__contains__, self.names), np.bool_, len(self.names))
         return wanted[self.codes] if len(self.names) else np.zeros(0, np.bool_)
 
     def take(self, rows: NDArray[Any] | slice) -> Labels:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.read.extract.relations import ELLIPSIS
 from clew.read.formats.code_languages import CODE_FORMATS
 from clew.read.formats.markdown import find_links
 from clew.text.words import fold_case, stand_side_by_side, words
@@ -190,11 +191,12 @@ def _beginnings(text: str) -> frozenset[str]:
 
 def _hits(relation: str, asked: frozenset[str]) -> int:
     """Return how many of the question's words a relation has."""
-    if relation.isascii():  # most have none of them, which shows at once
-        folded = relation.lower()
+    own = relation.removeprefix(ELLIPSIS)  # which is no word
+    if own.isascii():  # most have none of them, which shows at once
+        folded = own.lower()
         if not any(map(folded.__contains__, asked)):
             return 0
-    return len(_beginnings(relation) & asked)
+    return len(_beginnings(own) & asked)
 
 
 def cosines_by_id(

@@ -77,6 +77,8 @@ class Similar:
 def _has_symbols(graph: Graph) -> Mask:
     """Return whether each node is of a file of source code in which symbols were read."""
     facts, of_code = graph.facts, np.zeros(len(graph), np.bool_)
+    if DEFINES not in facts.relations.names:  # as in prose
+        return of_code
     stated = np.flatnonzero(facts.relations.mask(DEFINES))
     documents = np.unique(graph.documents[facts.read_from.take(stated).values])
     for row in documents[documents >= 0].tolist():

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.automaton import found_by_automaton
+from clew.graph import offsets_of
 from clew.seed._identifier_model import identifier_model
 from clew.text.kept import Kept
 from clew.text.stems import identify_each
@@ -34,7 +35,7 @@ def identify_languages_of(
         >>> identify_languages_of(["Wann fährt die erste Fähre nach Norden?", "42"])
         ['de', '']
     """
-    return identify_each(texts, languages, find_likeliest)
+    return identify_each(texts, languages, find_likeliest, _find_features)
 
 
 def likely_language(text: str, languages: Sequence[str] | None = None) -> str:
@@ -82,28 +83,52 @@ class _Features(NamedTuple):
     counts: NDArray[np.float32]
 
 
-FEATURES = Kept[str, _Features](256)
+MAX_FEATURES = 256
+FEATURES = Kept[str, _Features](MAX_FEATURES)
 """A text is often looked at twice: among all languages, and among those of its corpus."""
 
 
 def _features(text: str) -> _Features:
     known = FEATURES.get(text)
-    if known is not None:
-        return known
-    letters = unicodedata.normalize("NFC", text.lower() if text.isupper() else text)
-    encoded = np.frombuffer(letters.encode("utf-8", "surrogatepass"), np.uint8)
-    model = identifier_model()
-    found = found_by_automaton(model.blocks, model.moves, model.outputs, encoded)
+    return _features_of_each([text])[0] if known is None else known
+
+
+def _find_features(texts: Sequence[str]) -> None:
+    """Find the features of texts together, before `find_likeliest` looks for those of each."""
+    if missing := [text for text in dict.fromkeys(texts) if text not in FEATURES]:
+        _features_of_each(missing[:MAX_FEATURES])
+
+
+def _features_of_each(texts: Sequence[str]) -> list[_Features]:
+    """Return the features of texts, which are kept."""
+    every = [
+        unicodedata.normalize("NFC", text.lower() if text.isupper() else text).encode(
+            "utf-8", "surrogatepass"
+        )
+        for text in texts
+    ]
+    model, starts = identifier_model(), offsets_of(list(map(len, every)))
+    letters = np.frombuffer(b"".join(every), np.uint8)
+    found, counts = found_by_automaton(model.blocks, model.moves, model.outputs, letters, starts)
+    bounds = zip(starts[:-1].tolist(), counts.tolist(), strict=True)
+    return [
+        FEATURES.put(text, _counted(found[start : start + n]))
+        for text, (start, n) in zip(texts, bounds, strict=True)
+    ]
+
+
+def _counted(found: NDArray[np.int32]) -> _Features:
+    """Return the features of a text as they come in it, of which some come several times."""
     if not len(found):
-        return FEATURES.put(text, _Features(found, np.zeros(0, np.float32)))
-    found.sort()
+        return _Features(found, np.zeros(0, np.float32))
+    found = np.sort(found)
     is_last = np.ones(len(found), np.bool_)
     np.not_equal(found[1:], found[:-1], out=is_last[:-1])
     ends = np.flatnonzero(is_last)
     counts = ends.astype(np.float32)
     counts[0] += 1
     counts[1:] -= ends[:-1]
-    return FEATURES.put(text, _Features(found[ends], np.log1p(counts)))
+    return _Features(found[ends], np.log1p(counts))
 
 
 class _Choice(NamedTuple):

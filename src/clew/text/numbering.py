@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Generic, TypeVar
 
@@ -47,7 +47,7 @@ class SharedNumbering(Generic[T]):
     No lock is held, so that a fork finds none.
 
     Attributes:
-        numbers: The number of each thing.
+        numbers: The number of each thing; one that is looked up gets one.
         things: The thing of each number.
 
     Example:
@@ -57,18 +57,38 @@ class SharedNumbering(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self.numbers: dict[T, int] = {}
         self.things: dict[int, T] = {}
-        self._next = count()
+        self.numbers: dict[T, int] = _GivenNumbers(self.things)
 
-    def of(self, things: Sequence[T]) -> list[int]:
+    def of(self, things: Iterable[T]) -> list[int]:
         """Return the numbers of things, after those that are new have got one."""
-        for thing in things:
-            if thing not in self.numbers:
-                # Of two threads, the first gives a thing its number.
-                number = self.numbers.setdefault(thing, next(self._next))
-                self.things[number] = thing
         return list(map(self.numbers.__getitem__, things))
+
+    def array_of(self, things: Collection[T]) -> NDArray[np.int32]:
+        """Return the same as int32 [n].
+
+        Example:
+            >>> SharedNumbering[str]().array_of(["sea", "sky", "sea"])
+            array([0, 1, 0], dtype=int32)
+        """
+        return np.fromiter(map(self.numbers.__getitem__, things), np.int32, len(things))
+
+
+class _GivenNumbers(dict[T, int]):
+    """Numbers that are given as things are looked up.
+
+    Args:
+        things: Where the thing of each number is put.
+    """
+
+    def __init__(self, things: dict[int, T]) -> None:
+        super().__init__()
+        self._things, self._next = things, count()
+
+    def __missing__(self, thing: T) -> int:
+        number = next(self._next)
+        self._things[number] = thing  # before anyone can see the number
+        return self.setdefault(thing, number)  # of two threads, the first gives a thing its number
 
 
 class ChosenNumbers(Mapping[T, int]):
@@ -91,8 +111,8 @@ class ChosenNumbers(Mapping[T, int]):
         self._number_of[chosen] = np.arange(len(chosen), dtype=np.int32)
 
     def __getitem__(self, thing: T) -> int:
-        known = self._numbering.numbers[thing]
-        number = int(self._number_of[known]) if known < len(self._number_of) else -1
+        known = self._numbering.numbers.get(thing, -1)
+        number = int(self._number_of[known]) if 0 <= known < len(self._number_of) else -1
         if number < 0:
             raise KeyError(thing)
         return number

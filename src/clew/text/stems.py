@@ -88,6 +88,7 @@ def identify_each(
     texts: Iterable[str],
     languages: Sequence[str] | None = None,
     likeliest: Callable[[str, tuple[str, ...]], str] | None = None,
+    prepare: Callable[[Sequence[str]], object] | None = None,
 ) -> list[str]:
     """Return what `identify_language` returns of each text.
 
@@ -96,6 +97,7 @@ def identify_each(
         languages: As there.
         likeliest: Returns the likeliest language of a text among some; None for
             `likeliest_language`.
+        prepare: Called before that with all texts that it may be asked of; None for nothing.
 
     Example:
         >>> identify_each(["Wann fährt die erste Fähre nach Norden?", "42"])
@@ -106,6 +108,9 @@ def identify_each(
         among, is_english = tuple(filter(None, languages)), [False] * len(samples)
     else:
         among, is_english = EVERY, _are_english(samples)
+    if prepare is not None and len(among) > 1:
+        doubtful = [one for one, shows in zip(samples, is_english, strict=True) if not shows]
+        prepare([one for one in doubtful if (one, among) not in IDENTIFIED])
     return [
         "en" if shows else _identified(sample, among, likeliest or likeliest_language)
         for sample, shows in zip(samples, is_english, strict=True)

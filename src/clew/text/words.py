@@ -209,7 +209,7 @@ def words_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
         >>> words_of_all(["The cat", "北京"])
         [['the', 'cat'], ['北', '京']]
     """
-    found = _plain_words_of_all(texts)
+    found = _plain_words_of_all(texts, keeps=True)
     return [words(text) if own is None else own for text, own in zip(texts, found, strict=True)]
 
 
@@ -223,16 +223,24 @@ def terms_of_all(texts: Sequence[str]) -> list[Sequence[str]]:
     return [
         terms(text) if own is None else [*own, *_code_terms(text)] if may_name_code else own
         for text, own, may_name_code in zip(
-            texts, _plain_words_of_all(texts), _may_name_code(texts), strict=True
+            texts, _plain_words_of_all(texts, keeps=False), _may_name_code(texts), strict=True
         )
     ]
 
 
-def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
-    """Return what `words` returns of each text that `cased_words_of_all` reads; else None."""
-    found: list[Sequence[str] | None] = [
-        None if known is None else list(known) for known in map(PLAIN_WORDS.get, texts)
-    ]
+def _plain_words_of_all(texts: Sequence[str], keeps: bool) -> list[Sequence[str] | None]:
+    """Return what `words` returns of each text that `cased_words_of_all` reads; else None.
+
+    Args:
+        texts: The texts.
+        keeps: Whether the words are kept for the next call. Else those that were kept are no
+            longer, which saves the garbage collector from looking at them.
+    """
+    found: list[Sequence[str] | None]
+    if keeps:
+        found = [None if known is None else list(known) for known in map(PLAIN_WORDS.get, texts)]
+    else:
+        found = [PLAIN_WORDS.pop(text, None) for text in texts]
     missing = [i for i, known in enumerate(found) if known is None]
     if not missing:
         return found
@@ -243,7 +251,7 @@ def _plain_words_of_all(texts: Sequence[str]) -> list[Sequence[str] | None]:
     for place, i in enumerate(missing):
         if place not in others:
             own = found[i] = folded[bounds[place] : bounds[place + 1]]
-            if len(texts[i]) <= MAX_KEPT_TEXT:
+            if keeps and len(texts[i]) <= MAX_KEPT_TEXT:
                 PLAIN_WORDS.put(texts[i], tuple(own))
     return found
 

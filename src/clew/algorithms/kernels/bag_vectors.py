@@ -13,6 +13,7 @@ from clew.graph import expand_ranges
 MAX_SORTED = 128  # columns of a row that are sorted; of more, all columns are looked through
 LANES = 8  # running sums of squares
 MAX_BLOCK = 128  # numbers that numpy adds in running sums
+ROUNDING, UPPER, HALF = np.uint32(0x8000), np.uint32(0xFFFF0000), np.uint32(16)  # of 32 bits
 BATCH = 256  # rows that numpy computes at once, in arrays that are used again
 
 
@@ -245,8 +246,9 @@ def centre_rows(vectors, mean):
             for lane in range(LANES):
                 lanes[lane] = vector[first + lane] * vector[first + lane]
             for i in range(first + LANES, first + step, LANES):
+                some = vector[i : i + LANES]  # whose places are known not to be negative
                 for lane in range(LANES):
-                    lanes[lane] += vector[i + lane] * vector[i + lane]
+                    lanes[lane] += some[lane] * some[lane]
             sums[block] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + (
                 (lanes[4] + lanes[5]) + (lanes[6] + lanes[7])
             )
@@ -259,3 +261,45 @@ def centre_rows(vectors, mean):
         if length > 0:
             for i in range(width):
                 vector[i] /= length
+
+
+def _round_at_once(bits, halves):
+    bits += ROUNDING
+    bits &= UPPER
+    np.right_shift(bits, HALF, out=halves, casting="unsafe")
+
+
+@compiled(at_once=_round_at_once)
+def round_rows(bits, halves):
+    """Round float32 numbers to bfloat16, in place; there is no infinite one among them.
+
+    Args:
+        bits: uint32 [n, d], the bits of the numbers.
+        halves: uint16 [n, d], which gets their upper halves, all that is left.
+    """
+    for row in range(len(bits)):
+        own, upper = bits[row], halves[row]
+        for i in range(len(own)):
+            rounded = (own[i] + ROUNDING) & UPPER
+            own[i] = rounded
+            upper[i] = rounded >> HALF
+
+
+def _put_at_once(bits, rows, halves, places):
+    bits[rows] = halves[places].astype(np.uint32) << HALF
+
+
+@compiled(at_once=_put_at_once)
+def put_halves(bits, rows, halves, places):
+    """Put bfloat16 numbers into rows of an array of float32.
+
+    Args:
+        bits: uint32 [n, d], the bits of the array.
+        rows: int64 [m], those that get numbers.
+        halves: uint16 [k, d], the upper halves of numbers.
+        places: int64 [m], where the numbers of each row stand among these.
+    """
+    for i in range(len(rows)):
+        own, upper = bits[rows[i]], halves[places[i]]
+        for j in range(len(own)):
+            own[j] = np.uint32(upper[j]) << HALF

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import offsets_of
 from clew.read.extract.caseless import (
@@ -27,6 +29,7 @@ from clew.read.extract.mentions import (
 )
 from clew.read.extract.passage_names import (
     NOTHING,
+    CountedNumbers,
     CountedWords,
     Evidence,
     NormalizedPassage,
@@ -152,23 +155,15 @@ class FewCounts:
         Args:
             written: How the words of each are written.
         """
-        decided = frozenset[str]().union(*(one.decided for one in written))
-        counted = [one.counted for one in written]
-        small = Counter(
-            filter(decided.__contains__, chain.from_iterable(one.small for one in counted))
-        )
-        capital = dict.fromkeys(chain.from_iterable(one.capital for one in counted), 1)
-        both = filter(small.__contains__, chain.from_iterable(one.capital for one in counted))
-        capital.update(Counter(both))  # the others are only asked whether they are there
         tables: dict[str, Mapping[str, int]] = {
             PASSAGES: {"": len(self._passages)},
             TITLES: Counter(passage.title for passage in self._passages if passage.title),
-            SMALL: small,
-            CAPITAL: capital,
-            CASELESS: Counter(chain.from_iterable(one.caseless for one in counted)),
-            PAIRS: Counter(chain.from_iterable(one.pairs for one in counted)),
+            CASELESS: Counter(chain.from_iterable(one.caseless for one in written)),
+            PAIRS: Counter(chain.from_iterable(one.pairs for one in written)),
         }
-        return Corpus(Knowledge(NAMES_FORM, tables), decided)
+        return Corpus(
+            Knowledge(NAMES_FORM, tables), words=_judge([one.numbered for one in written])
+        )
 
     def known(self, written: Sequence[Written]) -> Knowledge:
         """Return what is known: all counts, which are made when one is first asked for.
@@ -186,6 +181,47 @@ class FewCounts:
         return Knowledge(NAMES_FORM, LateTables(TABLES, tables))
 
 
+class JudgedWords(NamedTuple):
+    """What passages decide on words; see `Decisions`.
+
+    Attributes:
+        mostly_small: Words that are mostly written small.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
+    """
+
+    mostly_small: frozenset[str]
+    capital: frozenset[str]
+
+
+def _judge(passages: Sequence[CountedNumbers]) -> JudgedWords:
+    """Return what passages decide on their words that something is decided by.
+
+    Args:
+        passages: The words of each, by the numbers of one numbering.
+    """
+    if not passages:
+        return JudgedWords(NOTHING, NOTHING)
+    every = np.concatenate([one.decided for one in passages])
+    size = int(every.max(initial=-1)) + 1
+    is_decided = np.zeros(size, np.bool_)
+    is_decided[every] = True
+    decided = np.flatnonzero(is_decided)
+    place_of = np.full(size + 1, len(decided), np.int32)  # of all others, the last
+    place_of[decided] = np.arange(len(decided), dtype=np.int32)
+
+    def times(numbers: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
+        places = place_of.take(np.concatenate(numbers), mode="clip")
+        return np.bincount(places, minlength=len(decided) + 1)[: len(decided)]
+
+    small = times([one.small for one in passages])
+    capital = times([one.capital for one in passages])
+    things = passages[0].numbering.things
+    return JudgedWords(
+        frozenset(map(things.__getitem__, decided[small > capital].tolist())),
+        frozenset(map(things.__getitem__, decided[(capital > 0) & (small <= capital)].tolist())),
+    )
+
+
 @dataclass(frozen=True)
 class Corpus:
     """What all passages teach of each.
@@ -194,11 +230,13 @@ class Corpus:
         known: What was counted.
         decided: The words that it decides on, of passages that are read; None for all words.
         starts: The words that titles are looked for by; None for all titles.
+        words: What is decided on words, where it is known already; else `known` decides.
     """
 
     known: Knowledge
     decided: frozenset[str] | None = None
     starts: frozenset[str] | None = None
+    words: JudgedWords | None = None
 
     def evidence(
         self, passages: Sequence[NormalizedPassage], written: Sequence[Written]
@@ -217,8 +255,8 @@ class Corpus:
                 if group := [keys for keys, text in known if text in one.in_order]:
                     titles.append((_start_of(group[0]), tuple(group)))
             caseless = NOTHING, NOTHING
-            if one.counted.caseless:  # else there are no pairs
-                caseless = self._of_caseless(one.counted.caseless, one.counted.pairs)
+            if one.caseless:  # else there are no pairs
+                caseless = self._of_caseless(one.caseless, one.pairs)
             yield Evidence(
                 one.abbreviations,
                 self._mostly_small,
@@ -262,14 +300,19 @@ class Corpus:
 
     @cached_property
     def _mostly_small(self) -> frozenset[str]:
+        if self.words is not None:
+            return self.words.mostly_small
         small, capital = self.known.tables[SMALL], self.known.tables[CAPITAL]
         words = small.keys() if self.decided is None else small.keys() & self.decided
         return frozenset(word for word in words if small[word] > capital.get(word, 0))
 
     @cached_property
     def _capital(self) -> frozenset[str]:
+        if self.words is not None:
+            return self.words.capital
         words = self.known.tables[CAPITAL].keys()
-        return frozenset(words if self.decided is None else words & self.decided)
+        some = words if self.decided is None else words & self.decided
+        return frozenset(some) - self._mostly_small
 
     @cached_property
     def titles(self) -> frozenset[str]:
@@ -327,7 +370,7 @@ class Decisions:
 
     Attributes:
         mostly_small: Words that are mostly written small.
-        capital: Those that have a capital within some sentence.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
         titles: All titles, with their case folded.
         unspaced_titles: Titles in scripts without spaces, by the first two letters.
         spaced_names: Words without capitals that are names.

@@ -90,6 +90,8 @@ class KnownPassage(NamedTuple):
 
 
 FACTS = Kept[Any, KnownPassage](4_096)  # by the passage and what else they depend on
+BY_RUNS = Kept[Any, KnownPassage](4_096)
+"""The same by the runs in the place of the titles of other passages: most make no other run."""
 MAX_KNOWN = 4  # times that the facts of a passage are kept, each for other words beside it
 
 
@@ -119,17 +121,6 @@ def read_facts(
             return one.facts
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
-    traced = _Asked(small), _Asked(capital), _Asked(titles)
-    traceable = Evidence(
-        evidence.abbreviations,
-        traced[0],
-        traced[1],
-        traced[2],
-        evidence.title_words,
-        evidence.unspaced_titles,
-        evidence.spaced_names,
-        evidence.joined,
-    )
     begin = words.first  # the words of texts that are read together are numbered on
     if before is not None:
         parts = before.runs
@@ -142,6 +133,24 @@ def read_facts(
         runs = find_evident_runs(words, evidence, rules)
         parts_of_runs = [n for a, b, title in runs for n in (a - begin, b - begin, title)]
         kept_runs = array("i", parts_of_runs)
+        before = BY_RUNS.get((*key[:5], kept_runs.tobytes(), *key[6:]))
+        if before is not None:
+            known = before.known
+            for one in known:
+                if one.hold(evidence):
+                    FACTS.put(key, before)
+                    return one.facts
+    traced = _Asked(small), _Asked(capital), _Asked(titles)
+    traceable = Evidence(
+        evidence.abbreviations,
+        traced[0],
+        traced[1],
+        traced[2],
+        evidence.title_words,
+        evidence.unspaced_titles,
+        evidence.spaced_names,
+        evidence.joined,
+    )
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
     facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
@@ -151,5 +160,7 @@ def read_facts(
             for words, of_one in zip((small, capital, titles), asked, strict=True)
         ]
         found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], facts)
-        FACTS.put(key, KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1])))
+        made = KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1]))
+        FACTS.put(key, made)
+        BY_RUNS.put((*key[:5], kept_runs.tobytes(), *key[6:]), made)
     return facts

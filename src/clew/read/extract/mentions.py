@@ -14,7 +14,10 @@ from typing import NamedTuple
 from clew.read.extract.word_columns import TextWords
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
-_QUOTED = re.compile(r"[“«„『「《]([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|\"([^\"\n]{2,80})\"")
+# It begins with a set, and not with one of two patterns, so that most signs are passed by quickly.
+_QUOTED = re.compile(
+    r"[\"“«„『「《](?:(?<!\")([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|(?<=\")([^\"\n]{2,80})\")"
+)
 _ASCII_MARK = '"'
 _MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")

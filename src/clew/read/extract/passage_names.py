@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress, pairwise
+from itertools import accumulate, chain, compress, pairwise
 from operator import not_
 from typing import NamedTuple, cast
 
@@ -43,6 +43,7 @@ from clew.read.extract.relations import Mention, find_facts
 from clew.read.extract.word_columns import TextWords, Word, find_columns
 from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.numbering import SharedNumbering
 from clew.text.words import fold_case
 
 NOTHING = frozenset[str]()  # one for all: the garbage collector looks at each that is kept
@@ -78,6 +79,46 @@ class CountedWords(NamedTuple):
     pairs: frozenset[str]
 
 
+class CountedNumbers(NamedTuple):
+    """The words of a passage that are counted, by their numbers.
+
+    The garbage collector looks at whatever a new tuple of texts holds, but not into an array.
+
+    Attributes:
+        numbering: What numbers the words.
+        capital: int32, `CountedWords.capital`.
+        small: int32, `CountedWords.small`.
+        decided: int32, `Written.decided`.
+    """
+
+    numbering: SharedNumbering[str]
+    capital: NDArray[np.int32]
+    small: NDArray[np.int32]
+    decided: NDArray[np.int32]
+
+    @classmethod
+    def of_all(
+        cls,
+        numbering: SharedNumbering[str],
+        passages: Sequence[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]],
+    ) -> list[CountedNumbers]:
+        """Return the numbers of the words of passages.
+
+        Args:
+            numbering: What numbers them.
+            passages: The `capital`, `small` and `decided` words of each.
+        """
+        parts = list(chain.from_iterable(passages))
+        numbers = numbering.array_of(list(chain.from_iterable(parts)))
+        bounds = pairwise(accumulate(map(len, parts), initial=0))
+        pieces = iter([numbers[start:end] for start, end in bounds])
+        return [cls(numbering, *three) for three in zip(pieces, pieces, pieces, strict=True)]
+
+    def words(self, numbers: NDArray[np.int32]) -> tuple[str, ...]:
+        """Return the words of some numbers."""
+        return tuple(map(self.numbering.things.__getitem__, numbers.tolist()))
+
+
 class Written(NamedTuple):
     """How the words of a passage are written.
 
@@ -85,20 +126,37 @@ class Written(NamedTuple):
 
     Attributes:
         abbreviations: Its words whose full stop ends no sentence.
-        counted: Those that are counted.
-        decided: Words that the corpus decides on: those with a capital, and those behind the full
-            stop of an abbreviation.
+        numbered: The words that are counted in scripts with capitals, by their numbers; of passages
+            that are read together, by those of one numbering.
+        caseless: `CountedWords.caseless`.
+        pairs: `CountedWords.pairs`.
         starts: The first two words of what may be the title of another passage, a space between.
         start_hashes: Their hashes, in this process.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
     abbreviations: frozenset[str]
-    counted: CountedWords
-    decided: tuple[str, ...]
+    numbered: CountedNumbers
+    caseless: frozenset[str]
+    pairs: frozenset[str]
     starts: tuple[str, ...]
     start_hashes: NDArray[np.int64]
     in_order: str
+
+    @property
+    def counted(self) -> CountedWords:
+        """The words that are counted."""
+        own = self.numbered
+        capital, small = own.words(own.capital), own.words(own.small)
+        return CountedWords(capital, small, self.caseless, self.pairs)
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """Words that the corpus decides on.
+
+        These are those with a capital, and those behind the full stop of an abbreviation.
+        """
+        return self.numbered.words(self.numbered.decided)
 
 
 class Evidence(NamedTuple):
@@ -107,7 +165,7 @@ class Evidence(NamedTuple):
     Attributes:
         abbreviations: Those whose full stop ends no sentence.
         mostly_small: Those that are mostly written small.
-        capital: Those that have a capital within some sentence.
+        capital: Those that have a capital within some sentence, and are not mostly written small.
         titles: Those that are a title by themselves.
         title_words: Titles of several words that may be here, by the first two.
         unspaced_titles: Titles in scripts without spaces, by the first two letters.
@@ -134,6 +192,7 @@ class KeptWords:
     def __init__(self, most_words: int, most_written: int) -> None:
         self._words = Kept[tuple[str, int, frozenset[str]], TextWords](most_words)
         self._written = Kept[tuple[str, int, frozenset[str]], Written](most_written)
+        self._numbering = SharedNumbering[str]()
         self._short = Kept[str, KeptShortWords](most_written)
 
     def written(
@@ -148,16 +207,31 @@ class KeptWords:
         Returns:
             That, and the words of those of the passages of which it was not known.
         """
+        numbering = self._numbering
+        if len(numbering.numbers) > MAX_NUMBERED:
+            self._numbering = numbering = SharedNumbering()
         short = self.short_of([passage.text for passage in passages])
         own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
-        missing = [i for i, known in enumerate(written) if known is None]
+        missing = [
+            i
+            for i, known in enumerate(written)
+            if known is None or known.numbered.numbering is not numbering
+        ]
         words: list[TextWords | None] = [None] * len(passages)
         of_missing = find_words([passages[i] for i in missing], [own[i] for i in missing])
-        for i, (its_words, counted) in zip(missing, of_missing, strict=True):
-            words[i], made = its_words, _written(its_words, counted, own[i])
-            written[i] = made
+        decided = [_decided_on(its_words) for its_words, _ in of_missing]
+        numbered = CountedNumbers.of_all(
+            numbering,
+            [
+                (counted.capital, counted.small, some)
+                for (_, counted), some in zip(of_missing, decided, strict=True)
+            ],
+        )
+        for i, (its_words, counted), numbers in zip(missing, of_missing, numbered, strict=True):
+            words[i] = its_words
+            made = written[i] = _written(its_words, counted, own[i], numbers)
             if _is_kept(passages[i]):
                 self._words.put(keys[i], its_words)
                 self._written.put(keys[i], made)
@@ -195,6 +269,7 @@ class KeptWords:
 JOINED = Kept[tuple[str, ...], JoinedTexts](1)
 """The texts that were joined last: of the same ones first the short words are found, then all."""
 MOST_WRITTEN = 4_096
+MAX_NUMBERED = 65_536  # about so many words have numbers; then all is forgotten
 WORDS = KeptWords(512, MOST_WRITTEN)
 
 
@@ -465,28 +540,33 @@ def count_caseless(
     )
 
 
-def _written(words: TextWords, counted: CountedWords, abbreviations: frozenset[str]) -> Written:
+def _decided_on(words: TextWords) -> tuple[str, ...]:
+    """Return `Written.decided`."""
     columns, first, end = words.columns, words.first, words.end
-    keys, begins, capitals, openings = (
-        columns.keys,
-        columns.begins,
-        columns.capitals,
-        words.openings,
-    )
-    cased = [i for i in openings if capitals[i]]
-    doubtful = [
-        i for i in compress(range(first, end), columns.behind_stop[first:end]) if not begins[i]
-    ]
+    keys, begins, capitals = columns.keys, columns.begins, columns.capitals
+    cased = [keys[i] for i in words.openings if capitals[i]]
+    behind_stop = compress(range(first, end), columns.behind_stop[first:end])
+    return tuple(dict.fromkeys([*cased, *[keys[i] for i in behind_stop if not begins[i]]]))
+
+
+def _written(
+    words: TextWords,
+    counted: CountedWords,
+    abbreviations: frozenset[str],
+    numbered: CountedNumbers,
+) -> Written:
+    keys, first, end = words.columns.keys, words.first, words.end
     own, last = keys[first:end], end - 1
     in_order = f" {' '.join(own)}" if own else ""
     seconds = own  # without the ending of a possessive, of which most texts have none
     if "'" in in_order or "’" in in_order:
         seconds = [word if word.isalnum() else without_possessive(word) for word in own]
-    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in openings if i < last])
+    starts = tuple([f"{keys[i]} {seconds[i + 1 - first]}" for i in words.openings if i < last])
     return Written(
         abbreviations,
-        counted,
-        tuple(dict.fromkeys([keys[i] for i in (*cased, *doubtful)])),
+        numbered,
+        counted.caseless,
+        counted.pairs,
         starts,
         np.fromiter(map(hash, starts), np.int64, len(starts)),
         in_order,
@@ -513,14 +593,38 @@ def _mentions_of_runs(
         first, end, is_title = run
         place, behind, key = starts[first], ends[end - 1], keys[first]
         word = text[place:behind]
-        if not is_title and (begins[first] or key in inner_words or ". " in word):
+        is_doubtful = not is_title and (begins[first] or key in inner_words)
+        if end - first == 1:  # as half of them are
+            if is_doubtful:
+                if not _is_name_alone(words, first, word, evidence, inner_words):
+                    continue
+            elif not is_title and key in small and _single(word, key) not in titles:
+                continue
+        elif is_doubtful or (not is_title and ". " in word):
             for part in _cut_at_openings(words, run, evidence, rules):
                 if (mention := _mention_of_part(words, part, evidence)) is not None:
                     mentions.append(mention)
-        elif is_title or end - first > 1 or key not in small or _single(word, key) in titles:
-            name = without_possessive(word) if "'" in word or "’" in word else word
-            mentions.append(Mention(name, place, behind, sentences[first]))
+            continue
+        name = without_possessive(word) if "'" in word or "’" in word else word
+        mentions.append(Mention(name, place, behind, sentences[first]))
     return mentions
+
+
+def _is_name_alone(
+    words: TextWords, i: int, word: str, evidence: Evidence, inner_words: Collection[str]
+) -> bool:
+    """Return whether a word is a name that begins a sentence, or is a small word inside names."""
+    key, begins = words.columns.keys[i], words.columns.begins[i]
+    if key in inner_words and not words.columns.capitals[i]:
+        return False
+    if not begins:
+        return key not in evidence.mostly_small or _single(word, key) in evidence.titles
+    # Most are asked for in this one set: what the corpus says of each is kept with the facts.
+    return key in evidence.capital or (
+        _single(word, key) in evidence.titles
+        and key not in inner_words
+        and key not in evidence.mostly_small
+    )
 
 
 def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence) -> Mention | None:
@@ -530,10 +634,11 @@ def _mention_of_part(words: TextWords, part: tuple[int, int], evidence: Evidence
     word = words.text[place:behind]
     if end - first == 1:
         key = columns.keys[first]
-        opens_only = columns.begins[first] and key not in evidence.capital
-        if (opens_only or key in evidence.mostly_small) and _single(
-            word, key
-        ) not in evidence.titles:
+        if columns.begins[first]:
+            is_name = key in evidence.capital
+        else:
+            is_name = key not in evidence.mostly_small
+        if not is_name and _single(word, key) not in evidence.titles:
             return None
     return Mention(without_possessive(word), place, behind, columns.sentences[first])
 

@@ -79,7 +79,11 @@ def find_facts(
             is_listed = True
         else:
             words = _words(between)
-            is_listed = same_sentence and _is_list_gap(between, words, list_words)
+            is_listed = (
+                same_sentence
+                and len(between) < MAX_LIST_GAP
+                and _is_list_gap(between, words, list_words)
+            )
         if not is_listed:
             if "\n" in between:
                 words = _words(between.rpartition("\n")[2])
@@ -104,9 +108,9 @@ def _words(text: str) -> list[str]:
 
 
 def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]) -> bool:
-    """Return whether the text between two names, of these words, only separates parts of a list."""
-    return (
-        len(between) < MAX_LIST_GAP
-        and all(map(list_words.__contains__, map(str.casefold, words)))
-        and not _LIST_SIGNS.sub("", _WORD.sub("", between))
+    """Return whether a short text between two names, of these words, only separates a list."""
+    if words and words[0].casefold() not in list_words:  # as most have
+        return False
+    return all(map(list_words.__contains__, map(str.casefold, words))) and not _LIST_SIGNS.sub(
+        "", _WORD.sub("", between)
     )
