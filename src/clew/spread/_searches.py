@@ -166,4 +166,4 @@ class BestFirst:
         """Return the kinds of edge that are followed; None for all."""
         if not self.excluded_kinds:
             return None
-        return tuple(kind for kind in graph.edges.kinds.names if kind not in self.excluded_kinds)
+        return tuple(kind for kind in graph.edges.kind_names if kind not in self.excluded_kinds)
