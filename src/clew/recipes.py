@@ -13,14 +13,15 @@ questions of MuSiQue (facts by a language model) and of HotpotQA (facts read by 
     |                       | as published | tuned               |
     |-----------------------|--------------|---------------------|
     | agrag_paper           | .40   .62    | .62   .82  agrag    |
-    | hipporag2_paper       | .61   .64    | .62   .85  hipporag |
-    | kurisu_paper          | .49   .62    | .56   .81  kurisu   |
-    | da_rag_paper (*)      | .26   .55    | .55   .73  da_rag   |
-    | sandwich_greedy_paper | .49   .71    | .62   .88  budgeted |
-    | journey_paper         | .52   .72    | .62   .81  journey  |
+    | hipporag2_paper       | .61   .64    | .60   .85  hipporag |
+    | kurisu_paper          | .49   .62    | .56   .82  kurisu   |
+    | da_rag_paper (*)      | .26   .55    | .55   .81  da_rag   |
+    | sandwich_greedy_paper | .49   .71    | .61   .87  budgeted |
+    | journey_paper         | .52   .72    | .62   .83  journey  |
     | dense                 | .57   .75    |                     |
 
-(*) Over the first 40 questions of each, as every k among all chunks took about a second then.
+(*) As published over the first 40 questions of each, as every k among all chunks took about a
+second then.
 
 The published methods were made for a language model that filters facts and writes reports, and for
 contexts of several thousand tokens, in which facts take less of the room. In journey, agentic and
