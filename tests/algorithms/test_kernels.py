@@ -286,6 +286,20 @@ def test_threads_that_call_at_once_get_the_same_answers(folder):
     assert {*answers, kernel(50, np.zeros(1, np.int64))} == {kernel.function(50, np.zeros(1))}
 
 
+def test_work_that_nobody_waits_for_may_never_start(folder, monkeypatch):
+    finish_compiling()
+    while any(thread.name == "clew compiler" for thread in threading.enumerate()):
+        time.sleep(0.01)
+    monkeypatch.setattr(compiler, "START_DELAY", float("inf"))
+    kernel = new_kernel(nogil=True, fastmath=False, error_model="numpy")
+    kernel(3, np.zeros(1, np.int64))
+    thread = compiler._COMPILER.thread
+    thread.join(0.2)
+    assert thread.is_alive()
+    finish_compiling()
+    assert kernel.is_ready(3, np.zeros(1, np.int64))
+
+
 def test_the_compiler_s_thread_ends_when_nothing_is_left(folder):
     kernel = new_kernel(nogil=True, error_model="numpy")
     kernel(3, np.zeros(1, np.int64))

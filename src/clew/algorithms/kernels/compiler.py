@@ -149,7 +149,7 @@ class _Compiler:
                 if request.waiting or is_worth_it or delay <= 0:
                     self.pending.remove(request)
                     return request
-                self.changed.wait(delay)
+                self.changed.wait(min(delay, threading.TIMEOUT_MAX))
             self.thread = None
             self.changed.notify_all()
             return None
