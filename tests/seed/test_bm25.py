@@ -79,7 +79,7 @@ def test_words_of_other_languages_that_look_like_english_function_words_count_wh
 
 
 WORDS = ["read_path", "HTTPResponse", "__init__", "Foxes", "geht", "Straße", "文字", "a" * 300]
-SIGNS = [" ", "\n", ".", "_", "1", "e", "\x00"]
+SIGNS = [" ", "\n", ".", "_", "1", "e", "\x00", "\x01"]
 
 
 @settings(max_examples=40)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import groupby
 
 import numpy as np
@@ -22,7 +22,7 @@ from clew.algorithms.postings import Postings
 from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
 from clew.seed._kept_stems import KEPT_STEMS, StemmedText
 from clew.seed._likely_languages import likely_language
-from clew.seed._stem_numbers import Forms, RunStems, SearchedText
+from clew.seed._stem_numbers import Forms, RunStems
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import Kept
 from clew.text.stems import FUNCTION_WORDS, stem_words
@@ -289,24 +289,22 @@ class InvertedIndexPart:
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return what `_numbered` yields, and the place of the node that has each number."""
         stems = [RunStems(of_one, terms_of_all) for of_one in forms]
-        headings: dict[tuple[str, ...], tuple[str, ...]] = {(): ()}  # many nodes have one heading
         numbers, owners = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
-        n = self.heading_weight - 1
+        headings = cache(partial(canonical_text, graph))  # many nodes have one heading
         for start in range(0, len(rows), LARGE_BLOCK):
             block = rows[start : start + LARGE_BLOCK]
             some, places = block.tolist(), languages.of_rows[block].tolist()
-            all_titles = titles_of_all(graph, some)
-            texts = list[SearchedText]()
-            searched = texts_with_headings(graph, some, all_titles)
-            for text, titles in zip(searched, map(tuple, all_titles), strict=True):
-                if titles not in headings:
-                    headings[titles] = tuple(terms(canonical_text(graph, "\n".join(titles))))
-                texts.append(SearchedText(text, headings[titles] or None, n))
-            for place, group in groupby(range(len(some)), places.__getitem__):
-                run = list(group)
-                found, of_run = stems[place].numbers_of([texts[i] for i in run])
+            titles = titles_of_all(graph, some)
+            searched = texts_with_headings(graph, some, titles)
+            for place, run in groupby(range(len(some)), places.__getitem__):
+                texts, nodes = list[str](), list[int]()
+                for i in run:
+                    own = [headings("\n".join(titles[i]))] * (self.heading_weight - 1)
+                    texts += [searched[i], *own] if titles[i] else [searched[i]]
+                    nodes += [start + i] * (len(texts) - len(nodes))
+                found, of_text = stems[place].numbers_of(texts)
                 numbers.append(found)
-                owners.append(of_run + np.int32(start + run[0]))
+                owners.append(np.array(nodes, np.int32)[of_text])
         return np.concatenate(numbers), np.concatenate(owners)
 
 

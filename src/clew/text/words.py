@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.numbering import Numbering
 
 # Sets of characters, for use in a regular expression between brackets.
 UNSPACED = (  # Thai, Lao, Burmese, Khmer, Tai: scripts without spaces between words
@@ -36,6 +37,7 @@ SPACE_BUT_UNDERSCORE = "".join(
     sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
 )
 BOUNDARY = "\x01"  # between texts that are looked through together; it is in no word, and no space
+RUNS_AND_BOUNDARIES = f"{SPACE_BUT_UNDERSCORE[:1]}{BOUNDARY}{SPACE_BUT_UNDERSCORE[2:]}"
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
 # What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
 # these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
@@ -52,6 +54,7 @@ PLAIN_LETTER = "".join(
     f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", OTHER_SCRIPT.sub(" ", _ALL_BELOW))
 )
 PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
+TOGETHER = 32  # texts that are split together: the parts of more would not stay near the processor
 MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
 # Beside these, the words of the folded text are those of the text, each folded.
 APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
@@ -395,26 +398,76 @@ def _code_runs(text: str) -> list[str]:
     ]
 
 
-def runs_of(text: str) -> list[str] | None:
-    """Return the runs of letters, digits and underscores of a text, by which its terms are known.
+class NumberedRuns(NamedTuple):
+    """The runs of letters, digits and underscores of several texts by numbers, if these are plain.
 
-    Returns:
-        The runs; None for a text that is not plain: not ASCII, or with a run that is too long.
+    Attributes:
+        numbers: int32 [m], the number of each.
+        owners: int32 [m], the text that has it, ascending.
+        others: the texts that are not plain, and not read: not ASCII, with a `BOUNDARY`, or with a
+            run that is too long.
+    """
+
+    numbers: NDArray[np.int32]
+    owners: NDArray[np.int32]
+    others: list[int]
+
+
+def number_runs(texts: Sequence[str], number_of: Numbering[str]) -> NumberedRuns:
+    """Return the numbers of the runs of plain texts, by which their terms are known.
+
+    Args:
+        texts: the texts.
+        number_of: numbers the runs, and has the `BOUNDARY` already.
 
     Example:
-        >>> runs_of("read_path reads."), runs_of("北京") is None
-        (['read_path', 'reads'], True)
+        >>> number_of = Numbering({BOUNDARY: 0})
+        >>> found = number_runs(["read_path reads.", "北京", "It reads"], number_of)
+        >>> found.numbers.tolist(), found.owners.tolist(), found.others
+        ([1, 2, 3, 2], [0, 0, 2, 2], [1])
+        >>> list(number_of)[1:]
+        ['read_path', 'reads', 'It']
     """
-    if not text.isascii():
-        return None
-    runs = text.translate(SPACE_BUT_UNDERSCORE).split()
-    if len(text) > MAX_WORD_LENGTH and max(map(len, runs), default=0) > MAX_WORD_LENGTH:
-        return None
-    return runs
+    plain = [i for i, text in enumerate(texts) if text.isascii() and BOUNDARY not in text]
+    parts, read = [np.zeros(0, np.int32)], list[int]()
+    for start in range(0, len(plain), TOGETHER):
+        some = plain[start : start + TOGETHER]
+        joined = _joined_runs(texts, some)
+        if _may_be_too_long(joined):
+            runs = (texts[i].translate(SPACE_BUT_UNDERSCORE).split() for i in some)
+            some = [i for i, own in zip(some, runs, strict=True) if _are_short(own)]
+            joined = _joined_runs(texts, some)
+        found = joined.split()
+        parts.append(np.fromiter(map(number_of.__getitem__, found), np.int32, len(found)))
+        read += some
+    numbers = np.concatenate(parts)
+    ends = np.flatnonzero(numbers == number_of[BOUNDARY])
+    owners = np.repeat(np.array(read, np.int32), np.diff(ends, prepend=-1) - 1)
+    others = sorted(set(range(len(texts))).difference(read))
+    return NumberedRuns(np.delete(numbers, ends), owners, others)
+
+
+def _joined_runs(texts: Sequence[str], some: Sequence[int]) -> str:
+    """Return the runs of some texts between spaces, with a `BOUNDARY` behind those of each."""
+    return "".join([f"{texts[i]} {BOUNDARY} " for i in some]).translate(RUNS_AND_BOUNDARIES)
+
+
+def _are_short(runs: Sequence[str]) -> bool:
+    return max(map(len, runs), default=0) <= MAX_WORD_LENGTH
+
+
+def _may_be_too_long(text: str) -> bool:
+    """Return whether a text may have a word that is too long, by every 128th sign or so.
+
+    Such a word fills a stretch of half its length that begins at a multiple of that length.
+    """
+    half = MAX_WORD_LENGTH // 2
+    starts = range(0, len(text) - half + 1, half)
+    return any(text.find(" ", start, start + half) < 0 for start in starts)
 
 
 def terms_of_run(run: str) -> tuple[list[str], list[str]]:
-    """Return the words of a run of `runs_of`, and the terms of the names of code in it.
+    """Return the words of a run of `number_runs`, and the terms of the names of code in it.
 
     The terms of a text are the words of all its runs, and then these terms of all of them.
 
@@ -424,7 +477,10 @@ def terms_of_run(run: str) -> tuple[list[str], list[str]]:
     """
     if "_" not in run and (run.islower() or run.istitle()):  # as most are
         return [run.lower()], []
-    return run.lower().replace("_", " ").split(), list(_code_terms(run))
+    if "_" not in run:
+        return [run.lower()], list(_names_and_parts(run))
+    names = chain.from_iterable(map(_names_and_parts, CODE_NAME.findall(run)))
+    return run.lower().replace("_", " ").split(), list(names)
 
 
 @lru_cache(maxsize=1 << 16)
