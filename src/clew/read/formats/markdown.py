@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -78,7 +77,7 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
             and isinstance(before, Heading)
             and _OWN_ANCHORS.fullmatch(text, start, end)
         ):
-            parts[-1] = replace(before, end=end)
+            parts[-1] = before._replace(end=end)
             continue
         kind = tokens[i].type if i != _NO_TOKEN else "paragraph_open"
         if kind == "html_block" and (end_mark := _CLOSE.fullmatch(text, start, end)):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Share = Callable[[int, int], float]  # (start, end) -> tokens of text[start:end] / tokens allowed
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Text that belongs together.
 
     Attributes:
@@ -29,8 +29,7 @@ class Block:
     parts: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading, which opens a section.
 
     Attributes:
@@ -48,8 +47,7 @@ class Heading:
     title_start: int | None = None
 
 
-@dataclass(frozen=True)
-class Close:
+class Close(NamedTuple):
     """The end of all sections of this level or deeper where no new heading starts.
 
     Source code needs it: after the last statement of a function, the module goes on.

@@ -20,7 +20,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile
@@ -101,7 +100,7 @@ def outline(text: str, share: Share) -> Outline:
     statements: list[Statement] = []
     for part in module:
         if part.tree is not None:
-            statements += _Body(part.tree.body, place)
+            statements += [_statement(node, place) for node in part.tree.body]
         else:
             statements.append(Statement(part.start, part.end))
     parts = outline_parts(text, statements, share)
@@ -207,15 +206,15 @@ def module_name(file: Path, id: str = "") -> str:
 
 
 class _Body(Sequence[Statement]):
-    """The statements of a body, made when one is asked for: most definitions are kept whole.
+    """The statements within another, made when one is asked for: most definitions are kept whole.
 
     Args:
-        body: Their nodes.
+        node: The node of the statement around them.
         place: Finds places in the text.
     """
 
-    def __init__(self, body: Sequence[ast.stmt], place: Place) -> None:
-        self._body, self._place = body, place
+    def __init__(self, node: ast.stmt, place: Place) -> None:
+        self._node, self._place = node, place
 
     @overload
     def __getitem__(self, index: int) -> Statement: ...
@@ -225,14 +224,14 @@ class _Body(Sequence[Statement]):
         return self._statements[index]
 
     def __len__(self) -> int:
-        return len(self._body)
+        return len(self._statements)
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self._statements)
 
     @cached_property
     def _statements(self) -> list[Statement]:
-        return [_statement(node, self._place) for node in self._body]
+        return [_statement(node, self._place) for node in _inner(self._node)]
 
 
 def _statement(node: ast.stmt, place: Place) -> Statement:
@@ -247,10 +246,10 @@ def _statement(node: ast.stmt, place: Place) -> Statement:
         return Statement(start, end, None, (), is_text)
     if isinstance(node, _DEFINITIONS):
         decorators = (place(mark.lineno, mark.col_offset) - 1 for mark in node.decorator_list)
-        children = _Body(node.body, place)
         begin, is_function = min([start, *decorators]), not isinstance(node, ast.ClassDef)
-        return Statement(begin, end, _signature(node), children, is_function=is_function)
-    return Statement(start, end, None, _Body(list(_inner(node)), place))
+        body = _Body(node, place)
+        return Statement(begin, end, _signature(node), body, is_function=is_function)
+    return Statement(start, end, None, _Body(node, place))
 
 
 def _inner(node: ast.AST) -> Iterator[ast.stmt]:
@@ -429,17 +428,13 @@ def place_finder(text: str) -> Place:
     if text.isascii():
         return lambda line, column: starts[line - 1] + column
 
-    @lru_cache(maxsize=1)  # statements of one line follow one another
-    def places_in(line: int) -> NDArray[np.int64]:
-        """Return the number of characters that begin before each byte of a line."""
-        encoded = text[starts[line - 1] : starts[line]].encode("utf-8", "surrogatepass")
-        begins = (np.frombuffer(encoded, np.uint8) & 0xC0) != 0x80
-        return np.cumsum(np.append(begins, 1)) - 1
-
     def place(line: int, column: int) -> int:
-        if not column:
-            return starts[line - 1] + column
-        return starts[line - 1] + int(places_in(line)[column])
+        start = starts[line - 1]
+        own = text[start : starts[line]]
+        if not column or own.isascii():
+            return start + column
+        before = own.encode("utf-8", "surrogatepass")[:column]
+        return start + len(before.decode("utf-8", "surrogatepass"))
 
     return place
 

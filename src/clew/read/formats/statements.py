@@ -9,8 +9,7 @@ every passage of a long function is still under the name of that function.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -45,8 +44,8 @@ class Statement(NamedTuple):
 
 def outline_parts(
     text: str, statements: Sequence[Statement], share: Share
-) -> Iterator[Heading | Block | Close]:
-    r"""Yield the headings and blocks of a program, which leave out nothing but space.
+) -> list[Heading | Block | Close]:
+    r"""Return the headings and blocks of a program, which leave out nothing but space.
 
     Args:
         text: The program. One that fits into a passage is a single block.
@@ -60,9 +59,10 @@ def outline_parts(
         [(0, 5), (6, 11)]
     """
     if share(0, len(text)) <= 1:
-        yield Block(0, len(text), "lines")
-        return
-    yield from _Layout(text, share).sequence(statements, 0, len(text), 1)
+        return [Block(0, len(text), "lines")]
+    layout = _Layout(text, share)
+    layout.add_all(statements, 0, len(text), 1)
+    return layout.parts
 
 
 def shorten_signature(signature: str) -> str:
@@ -78,25 +78,35 @@ def shorten_signature(signature: str) -> str:
     return line[: MAX_HEADING_LENGTH - 1].rstrip() + "…"
 
 
-@dataclass(frozen=True)
 class _Layout:
-    """Lays the statements of one text end to end."""
+    """Lays the statements of one text end to end.
 
-    text: str
-    share: Share
+    Args:
+        text: The program.
+        share: As in `outline_parts`.
 
-    def sequence(
-        self, statements: Sequence[Statement], start: int, end: int, level: int
-    ) -> Iterator[Heading | Block | Close]:
-        """Yield the parts of text[start:end], which holds these statements."""
+    Attributes:
+        parts: The headings and blocks so far.
+    """
+
+    def __init__(self, text: str, share: Share) -> None:
+        self.text, self.share = text, share
+        self.parts: list[Heading | Block | Close] = []
+        self._has_returns = "\r" in text
+
+    def add_all(self, statements: Sequence[Statement], start: int, end: int, level: int) -> None:
+        """Add the parts of text[start:end], which holds these statements."""
         if not statements:
-            yield from self._block(start, end)
+            self._add_block(start, end)
             return
-        between = (
-            _end_of_line(self.text, before.end, behind.start)
-            for before, behind in pairwise(statements)
-        )
+        between = [
+            self._end_of_line(before.end, behind.start) for before, behind in pairwise(statements)
+        ]
         bounds = [start, *between, end]
+        if all(statement.heading is None for statement in statements):
+            for statement, (begin, stop) in zip(statements, pairwise(bounds), strict=True):
+                self._add(statement, begin, stop, level)
+            return
         sections = self._sections(statements, bounds)
         tiny = self._tiny_runs(statements, sections, bounds)
         for i, (statement, (begin, stop)) in enumerate(
@@ -105,12 +115,12 @@ class _Layout:
             if i in tiny:
                 continue
             if not sections[i]:
-                yield from self._statement(statement, begin, stop, level)
+                self._add(statement, begin, stop, level)
                 continue
             first, _ = self._trimmed(bounds[tiny.get(~i, i)], stop)
-            yield Heading(level, statement.heading or "", first, first)
-            yield from self._statement(statement, first, stop, level + 1)
-            yield Close(level)
+            self.parts.append(Heading(level, statement.heading or "", first, first))
+            self._add(statement, first, stop, level + 1)
+            self.parts.append(Close(level))
 
     def _sections(self, statements: Sequence[Statement], bounds: Sequence[int]) -> list[bool]:
         """Return which statements have sections: definitions, but no small ones side by side."""
@@ -145,30 +155,26 @@ class _Layout:
                 first = i + 1
         return tiny
 
-    def _statement(
-        self, statement: Statement, start: int, stop: int, level: int
-    ) -> Iterator[Heading | Block | Close]:
+    def _add(self, statement: Statement, start: int, stop: int, level: int) -> None:
         first, last = self._trimmed(start, stop)
-        own = self._line_start(statement.start, first)
-        if first < own and self.share(first, last) > 1 >= self.share(own, last):
-            # The statement fits, but not together with the comment above it.
-            yield from self._block(first, own)
-            first = start = own
         fits = first == last or self.share(first, last) <= 1
+        own = first if fits else self._line_start(statement.start, first)
+        if first < own and self.share(own, last) <= 1:
+            # The statement fits, but not together with the comment above it.
+            self._add_block(first, own)
+            first, fits = own, True
         if fits or not (statement.children or statement.is_text):
             if first < last:
-                yield Block(first, last, "lines")
+                self.parts.append(Block(first, last, "lines"))
         elif statement.is_text:
             spans = paragraphs(self.text[start:stop])
             items = tuple(Block(start + begin, start + end) for begin, end in spans)
-            yield Block(first, last, "list", items)
+            self.parts.append(Block(first, last, "list", items))
         else:
-            yield from self._cut(statement, start, stop, level)
+            self._cut(statement, start, stop, level)
 
-    def _cut(
-        self, statement: Statement, start: int, stop: int, level: int
-    ) -> Iterator[Heading | Block | Close]:
-        """Yield the head of a statement that does not fit, then what is in it.
+    def _cut(self, statement: Statement, start: int, stop: int, level: int) -> None:
+        """Add the head of a statement that does not fit, then what is in it.
 
         The head keeps its documentation. A head of few words goes with the first of its members.
         """
@@ -180,54 +186,55 @@ class _Layout:
         # The only member would have the same place as the class.
         has_members = children[member].heading is not None and len(children) > member + 1
         if has_members and self.share(start, body) <= TINY_SHARE:
-            yield from self.sequence(children[member:], start, stop, level)
+            self.add_all(children[member:], start, stop, level)
             return
         body = self._line_start(children[0].start, start)
         if children[0].is_text:
             following = children[1].start if len(children) > 1 else stop
-            end = _end_of_line(self.text, children[0].end, following)
+            end = self._end_of_line(children[0].end, following)
             if self.share(start, end) <= 1:
-                yield from self._block(start, end)
+                self._add_block(start, end)
             else:
-                yield from self._block(start, body)
+                self._add_block(start, body)
                 for begin, last in paragraphs(self.text[body:end]):
-                    yield Block(body + begin, body + last)
+                    self.parts.append(Block(body + begin, body + last))
             children, body = children[1:], end
         else:
-            yield from self._block(start, body)
-        yield from self.sequence(children, body, stop, level)
+            self._add_block(start, body)
+        self.add_all(children, body, stop, level)
 
     def _without_heading(self, statement: Statement) -> Statement:
         fits = self.share(statement.start, statement.end) <= 1
         return statement._replace(heading=None) if fits else statement
 
-    def _block(self, start: int, end: int) -> Iterator[Block]:
+    def _add_block(self, start: int, end: int) -> None:
         start, end = self._trimmed(start, end)
         if start < end:
-            yield Block(start, end, "lines")
+            self.parts.append(Block(start, end, "lines"))
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
         """Return the span without its empty lines and the space at its end.
 
         The first line keeps its indentation, which has a meaning in code.
         """
-        content = self.text[start:end]
-        if not content.strip():
-            return start, start
+        content = self.text[start:end].rstrip()
         inner = start + len(content) - len(content.lstrip())
-        return self._line_start(inner, start), start + len(content.rstrip())
+        first = inner if inner == start else self._line_start(inner, start)
+        return first, start + len(content)
 
     def _line_start(self, place: int, first: int) -> int:
         """Return where the line of a place starts, if only space is before it, from `first` on."""
-        last_return = self.text.rfind("\r", first, place)
-        begin = max(self.text.rfind("\n", first, place), last_return, first - 1) + 1
+        begin = max(self.text.rfind("\n", first, place), first - 1) + 1
+        if self._has_returns:
+            begin = max(self.text.rfind("\r", first, place) + 1, begin)
         return place if self.text[begin:place].strip() else begin
 
+    def _end_of_line(self, end: int, next_start: int) -> int:
+        """Return the end of a statement's last line, unless the next statement is on that line.
 
-def _end_of_line(text: str, end: int, next_start: int) -> int:
-    """Return the end of a statement's last line, unless the next statement is on that line.
-
-    A comment on the last line therefore belongs to the statement before it.
-    """
-    match = _LINE_END.search(text, end, next_start)
-    return match.end() if match else next_start
+        A comment on the last line therefore belongs to the statement before it.
+        """
+        if self._has_returns:
+            match = _LINE_END.search(self.text, end, next_start)
+            return match.end() if match else next_start
+        return self.text.find("\n", end, next_start) + 1 or next_start
