@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, islice, pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 from typing import Any, Protocol
 
 from clew.read.formats.outline import Block, Close, Heading
@@ -41,6 +41,7 @@ class Cutter:
         self, text: str, options: CutOptions, count: Callable[[str], int], language: str
     ) -> None:
         self._text, self._options, self._count, self._language = text, options, count, language
+        self._is_semantic = options.semantic is not False
         mark = max(0, count("- word\n") - count("word"))  # as `Graph.tokens` counts a passage
         self._max_tokens = max(1, options.tokens - mark)
         self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
@@ -57,7 +58,7 @@ class Cutter:
         if not has_headings and (not parts or self._share(0, len(self._text)) <= 1):
             self._add_passage(0, len(self._text), None, self._sentence_spans(parts))
             return self._pieces
-        if self._options.semantic is not False:
+        if self._is_semantic:
             self._subject_starts = self._find_subjects(parts)
         self._add_sections(parts)
         return self._pieces
@@ -88,8 +89,9 @@ class Cutter:
         blocks: list[Block] = []  # that are not yet in a passage
 
         def flush() -> None:
-            self._add_passages(blocks, open_sections[-1][1] if open_sections else None)
-            blocks.clear()
+            if blocks:
+                self._add_passages(blocks, open_sections[-1][1] if open_sections else None)
+                blocks.clear()
 
         for i, part in enumerate(parts):
             if isinstance(part, Block):
@@ -100,7 +102,7 @@ class Cutter:
                 open_sections.pop()
             if isinstance(part, Close):
                 continue
-            end = _end_of_section(part, islice(parts, i + 1, None))
+            end = _end_of_section(parts, i, part.level)
             if end is None:
                 own = part.start if part.title_start is None else part.title_start
                 blocks.append(Block(own, part.end))
@@ -147,6 +149,8 @@ class Cutter:
         text, position = self._text, len(self._pieces)
         links = self._links_in(start, end) if links is None else links
         self._pieces.append(Piece("passage", text[start:end], start, end, parent, links))
+        if not sentence_spans:
+            return
         first = bisect_right(sentence_spans, start, key=lambda span: span[1])
         behind = bisect_left(sentence_spans, end, key=lambda span: span[0])
         spans = [
@@ -179,7 +183,7 @@ class Cutter:
         start: int | None = None  # of the lines that lead in the next block
         led_in = 0  # where these end
         for block, following in zip_longest(blocks, blocks[1:]):
-            own = list(self._units(block))
+            own = self._units(block)
             if start is not None:
                 begin = self._size(start, own[0][1])
                 if begin <= self._max_tokens:
@@ -195,29 +199,24 @@ class Cutter:
 
     def _leads_in(self, block: Block) -> bool:
         """Return whether a block is a line such as a term before its definition, or "Example:"."""
-        if self._options.semantic is not False or block.kind != "prose" or block.parts:
+        if block.kind != "prose" or block.parts or self._is_semantic:
             return False
         line = self._text[block.start : block.end].strip()
         return "\n" not in line and len(line) <= MAX_LEAD_IN and line[-1:] not in SENTENCE_ENDS
 
-    def _units(self, block: Block) -> Iterator[Unit]:
-        """Yield the largest parts of a block that fit, with their tokens.
+    def _units(self, block: Block) -> list[Unit]:
+        """Return the largest parts of a block that fit, with their tokens.
 
         With `semantic` the parts of prose are its sentences.
         """
         tokens = self._size(block.start, block.end)
         is_prose = block.kind == "prose" or bool(block.parts)
-        semantic = self._options.semantic is not False
-        if tokens <= self._max_tokens and not (semantic and is_prose):
-            yield block.start, block.end, tokens
-            return
+        if tokens <= self._max_tokens and not (self._is_semantic and is_prose):
+            return [(block.start, block.end, tokens)]
         if parts := self._smaller_blocks(block):
-            for part in parts:
-                yield from self._units(part)
-            return
+            return [unit for part in parts for unit in self._units(part)]
         spans = split_at_words(self._text, block.start, block.end, self._max_tokens, self._count)
-        for start, end in spans:
-            yield start, end, self._size(start, end)
+        return [(start, end, self._size(start, end)) for start, end in spans]
 
     def _smaller_blocks(self, block: Block) -> Sequence[Block]:
         if block.parts:
@@ -242,13 +241,14 @@ class Cutter:
         return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
 
 
-def _end_of_section(heading: Heading, following: Iterator[Heading | Block | Close]) -> int | None:
-    """Return where the section of a heading ends; None if there is nothing under it."""
+def _end_of_section(parts: Parts, place: int, level: int) -> int | None:
+    """Return where the section of a heading of a level ends; None if nothing is under it."""
     end = None
-    for part in following:
+    for i in range(place + 1, len(parts)):
+        part = parts[i]
         if isinstance(part, Block):
             end = part.end
-        elif part.level <= heading.level:
+        elif part.level <= level:
             break
         elif isinstance(part, Heading):
             end = part.end
