@@ -40,10 +40,10 @@ from clew import methods, order, seed, select, spread
 from clew.algorithms import nearest
 from clew.pipeline import Pipeline
 from clew.render import Render
-from clew.types import Method
+from clew.types import DEFAULT_RECIPE, Method
 
 SIMILAR = 0.65  # the least likeness of a name that may have been meant, from 0 to 1
-DEFAULT = "hipporag"  # it finds more than "fused", with facts and in documents of several passages
+DEFAULT = DEFAULT_RECIPE
 
 
 @dataclass(frozen=True)

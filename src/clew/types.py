@@ -42,6 +42,7 @@ from clew.algorithms.ranking import top_k
 from clew.context import Context
 from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze, seal
 
+DEFAULT_RECIPE = "hipporag"  # it finds more than "fused", with facts and in long documents
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
 
 

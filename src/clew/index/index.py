@@ -1,6 +1,7 @@
 """The one object that most people meet: documents in, contexts out.
 
-What builds and changes an index is loaded by the methods that need it: a question does without.
+What builds and changes an index is loaded by the methods that need it, and so is what answers: a
+question does without the one, who builds without the other.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from clew.deadline import within
 from clew.embedding.embedder import EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import Edges, Graph, canonical_text
-from clew.index.answer import aembed_in_time, answer, embed_in_time, filter_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
 from clew.index.dropped import warning_if_dropped
@@ -203,7 +203,9 @@ class Index(IndexContents):
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
         with within(chosen.deadline):
-            inside = filter_in_time(self, chosen.where)
+            inside = _filter_in_time(self, chosen.where)
+            from clew.index.answer import answer, embed_in_time
+
             if vector is None or inside.embedder is not self.embedder:  # a filter fits it again
                 vector = embed_in_time(inside, question)
             return answer(inside, question, vector, chosen)
@@ -233,7 +235,9 @@ class Index(IndexContents):
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
         with within(chosen.deadline):
-            inside = await asyncio.to_thread(filter_in_time, self, chosen.where)
+            inside = await asyncio.to_thread(_filter_in_time, self, chosen.where)
+            from clew.index.answer import aembed_in_time, answer
+
             if vector is None or inside.embedder is not self.embedder:
                 vector = await aembed_in_time(inside, question)
             return await asyncio.to_thread(answer, inside, question, vector, chosen)
@@ -507,6 +511,13 @@ class Index(IndexContents):
     def of_contents(cls, contents: IndexContents) -> Self:
         """Return the index that holds these contents."""
         return cls(**{field.name: getattr(contents, field.name) for field in fields(contents)})
+
+
+def _filter_in_time(index: Index, where: Where | None) -> Index:
+    """Return what is inside a filter, with what answers loaded."""
+    from clew.index.answer import filter_in_time
+
+    return filter_in_time(index, where)
 
 
 def _load_builder(is_default_embedded: bool) -> None:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from clew.index.options import check_names, option_names
-from clew.recipes import DEFAULT
-from clew.types import Method
+from clew.types import DEFAULT_RECIPE, Method
 
 if TYPE_CHECKING:
     from clew.model import ModelSource
@@ -101,7 +100,7 @@ class QueryOptions:
         ValueError: budget is a whole number of at least 1, or None; got 0
     """
 
-    recipe: str | Method = DEFAULT
+    recipe: str | Method = DEFAULT_RECIPE
     budget: int | None = DEFAULT_BUDGET
     limit: int | None = None
     where: Where | None = None
