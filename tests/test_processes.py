@@ -29,6 +29,7 @@ from clew.processes import (
     begin_items,
     end_others,
     map_items,
+    start_others,
     working,
 )
 
@@ -423,6 +424,22 @@ def test_one_other_process_reads_along_where_nobody_says_how_many(
     monkeypatch.setattr(config, "usable_cores", lambda: 1)
     Index.from_documents(tmp_path, **keywords)
     assert len(started) == (others if "processes" in keywords else 0)
+
+
+def test_others_are_started_before_it_is_known_what_they_do(work):
+    asked = []
+
+    def size_up_to(enough):
+        asked.append(enough)
+        return enough - 1  # too little for the third
+
+    with working(3):
+        start_others(size_up_to)
+        (other,) = processes._CURRENT.get()._others
+        found = map_items(work.who, range(60), sizes=[processes.MIN_SIZE // 30] * 60)
+        assert {pid for _, pid in found} == {os.getpid(), other._process.pid}
+    assert asked == [3 * processes.MIN_SIZE]
+    assert not is_alive(other._process.pid)
 
 
 class TestWorkElsewhere:

@@ -94,6 +94,22 @@ def working(
         team.end()
 
 
+def start_others(size_up_to: Callable[[int], int]) -> None:
+    """Start the other processes of the block around, while it is not yet known what they do.
+
+    A new process takes tenths of a second until it can work.
+
+    Args:
+        size_up_to: Returns how large the items are together that `map_items` will be given, in
+            characters or bytes. It is called with a number from which on it need not be exact.
+
+    Example:
+        >>> start_others(lambda enough: enough)  # outside `working` there are none
+    """
+    if isinstance(team := _CURRENT.get(), _Team):
+        team.start(count_others([size_up_to(team.number * MIN_SIZE)]))
+
+
 def end_others() -> None:
     """End the other processes of the block around, which has no more work for them.
 
@@ -562,7 +578,7 @@ class _Team:
         """Return what `map_items` returns, with so many other processes."""
         job = _Job(function, items, batches, self.is_asked)
         try:
-            if reason := job.unfit or self._start(others):
+            if reason := job.unfit or self.start(others):
                 self._say_alone(reason)
                 others = 0
             threads = _begun(job.work_in, self._others[:others])
@@ -632,7 +648,7 @@ class _Team:
         if self.is_asked:
             _say_alone(reason)
 
-    def _start(self, others: int) -> str:
+    def start(self, others: int) -> str:
         """Start processes until there are so many, and return why there cannot be, or ""."""
         if getattr(sys, "frozen", False) or not _interpreter():
             return NO_PYTHON

@@ -90,24 +90,32 @@ def dense_product(rows: SparseRows, other: SparseRows) -> NDArray[np.float64]:
     if (loops := _loops()) is None:
         by_scipy: NDArray[np.float64] = (_for_scipy(rows) @ _for_scipy(other)).toarray()
         return by_scipy
-    starts, columns, values, width = _product(loops, rows, other)
-    found = np.zeros((len(starts) - 1, width))
+    found = np.zeros((len(rows.starts) - 1, other.width))
+    starts, columns, values, _ = _product(loops, rows, other, found.size)
     loops.csr_todense(*found.shape, starts, columns, values, found)
     return found
 
 
-def _product(loops: Any, rows: SparseRows, other: SparseRows) -> SparseRows:  # noqa: ANN401
+def _product(
+    loops: Any,  # noqa: ANN401  # a compiled module without types
+    rows: SparseRows,
+    other: SparseRows,
+    entries: int | None = None,
+) -> SparseRows:
     """Return the product of two matrices, the columns of each row in any order.
 
     Args:
-        loops: a compiled module without types.
+        loops: the loops.
         rows: the matrix.
         other: the other one.
+        entries: a number that the product has no more entries than; None to count them, which
+            takes as long as to multiply.
     """
     shape = len(rows.starts) - 1, other.width
     own, others = _numbers(rows, other)
     dtype: type[np.integer] = np.int32
-    entries = loops.csr_matmat_maxnnz(*shape, *own, *others)
+    if entries is None:
+        entries = int(loops.csr_matmat_maxnnz(*shape, *own, *others))
     if entries > MAX_SHORT or own[0].dtype != dtype:
         dtype = np.int64
         own, others = (_Places(*(a.astype(dtype) for a in pair)) for pair in (own, others))

@@ -15,7 +15,7 @@ from clew.embedding.bags import BATCH, narrowed, widened
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import texts_to_embed
 from clew.embedding.static import TextCounts
-from clew.embedding.word_vectors import load
+from clew.embedding.word_vectors import load_pieces
 from clew.graph import Graph
 from clew.processes import ItemsBegun, begin_items, end_others
 
@@ -97,7 +97,7 @@ def count_part(texts: Sequence[str]) -> TextCounts:
 
 
 def _load(_: None) -> None:
-    load()
+    load_pieces()
 
 
 def _in_batches(parts: list[TextCounts]) -> Iterator[TextCounts]:

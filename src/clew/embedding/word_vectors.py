@@ -120,6 +120,11 @@ def _tokenizer() -> Tokenizer:
 def load() -> None:
     """Load the vectors and what finds the pieces of words, before they are needed."""
     piece_vectors()
+    load_pieces()
+
+
+def load_pieces() -> None:
+    """Load what finds the pieces of words, before it is needed."""
     _tokenizer()
 
 

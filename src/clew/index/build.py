@@ -29,7 +29,7 @@ from clew.graph import (
 )
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.words_beside import WordsBeside
+from clew.index.words_beside import WordsBeside, prepare_words
 from clew.processes import end_others, working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
@@ -133,6 +133,8 @@ def build_graph(
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
     counting = _Counting(documents, config, known)
+    if counts_words:
+        prepare_words(documents)
     extractor.before = counting.begin_early
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
     known.modules.clear()

@@ -23,8 +23,9 @@ from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
-from clew.processes import working
+from clew.processes import start_others, working
 from clew.read import FILES, Extractor, FileReading, Split, Symbols, Triple
+from clew.read.folder_size import folder_size
 from clew.read.json_values import check_savable
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.text.estimate import estimate_tokens
@@ -199,14 +200,16 @@ class IndexConfig:
             >>> IndexConfig().load_and_cut(["The sea."]).cut
             {}
         """
-        from clew.read.cut_as_read import cut_as_read  # these load what reads files
-        from clew.read.extract.symbols import takes_modules
-        from clew.read.sources import LoadedAndCut, load_and_cut
-
-        limits = self.max_document, self.max_line
-        cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
-        choice = FileChoice(self.include, self.exclude)
         with self.reading():
+            if not (self.untrusted or self.include or self.exclude):
+                start_others(partial(folder_size, sources))
+            from clew.read.cut_as_read import cut_as_read  # these load what reads files
+            from clew.read.extract.symbols import takes_modules
+            from clew.read.sources import LoadedAndCut, load_and_cut
+
+            limits = self.max_document, self.max_line
+            cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
+            choice = FileChoice(self.include, self.exclude)
             loaded, done = load_and_cut(
                 sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress
             )

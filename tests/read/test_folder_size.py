@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from clew.read.folder_size import folder_size
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, size in (("a.md", 5), ("b/c.md", 7), ("b/.d", 11), (".e/f.md", 13)):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(b"x" * size)
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    return tmp_path
+
+
+def test_the_size_of_a_folder_is_that_of_its_files_but_for_what_is_hidden(folder):
+    assert folder_size(folder, 100) == folder_size(str(folder), 100) == 5 + 7
+
+
+def test_no_more_files_are_looked_at_than_have_enough(folder):
+    (folder / "b" / "z.md").write_bytes(b"x" * 1000)
+    assert folder_size(folder, 12) == 12
+
+
+@pytest.mark.parametrize("source", ["The sea.", "", "\0", ["The sea."], 7, None])
+def test_what_is_no_folder_has_no_size(source):
+    assert folder_size(source, 100) == 0
