@@ -436,7 +436,7 @@ def test_others_are_started_before_it_is_known_what_they_do(work):
     with working(3):
         start_others(size_up_to)
         (other,) = processes._CURRENT.get()._others
-        found = map_items(work.who, range(60), sizes=[processes.MIN_SIZE // 30] * 60)
+        found = map_items(work.who, range(60), sizes=[processes.MIN_SIZE // 30 + 1] * 60)
         assert {pid for _, pid in found} == {os.getpid(), other._process.pid}
     assert asked == [3 * processes.MIN_SIZE]
     assert not is_alive(other._process.pid)
