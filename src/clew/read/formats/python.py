@@ -13,7 +13,7 @@ import threading
 import unicodedata
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
@@ -43,6 +43,7 @@ _NAMELESS = {
     "module",
     "op",
     "ops",
+    "type_comment",
 }
 NAME_FIELDS: dict[type, tuple[str, ...]] = {
     kind: () if kind is ast.Constant else tuple(f for f in kind._fields if f not in _NAMELESS)
@@ -59,7 +60,6 @@ _BRANCHES: dict[type, tuple[str, ...]] = {
     for kind in NAME_FIELDS
     if issubclass(kind, (ast.stmt, ast.ExceptHandler, ast.match_case))
 }
-_OF_STATEMENTS = {**_BRANCHES, ast.Module: ("body",)}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Place = Callable[[int, int], int]  # line from 1, column in bytes -> place in the text
@@ -291,16 +291,16 @@ def _references(text: str, trees: Sequence[ast.Module], place: Place) -> Iterato
     """Yield (place, module) for every import, and for every use of a name that one binds."""
     targets_of: dict[str, tuple[str, ...]] = {}
     lines = _LinesWithWords(text)
-    for node in _walk(trees, lines.with_any(["import"]), _OF_STATEMENTS):
+    for node in _statements_with(trees, lines.with_any(["import"])):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             start = place(node.lineno, node.col_offset)
             for name, targets in _imported_names(node):
                 targets_of[name] = targets
                 yield from ((start, target) for target in targets)
-    for node in _walk(trees, lines.with_any(targets_of)):
-        if isinstance(node, ast.Name) and node.id in targets_of:
-            start = place(node.lineno, node.col_offset)
-            yield from ((start, target) for target in targets_of[node.id])
+    for used in _names_with(trees, lines.with_any(targets_of)):
+        if used.id in targets_of:
+            start = place(used.lineno, used.col_offset)
+            yield from ((start, target) for target in targets_of[used.id])
 
 
 class _LinesWithWords:
@@ -339,34 +339,41 @@ class _LinesWithWords:
             place = text.find(word, behind)
 
 
-def _walk(
-    trees: Sequence[ast.Module],
-    lines: Sequence[int],
-    fields: Mapping[type, tuple[str, ...]] = NAME_FIELDS,
-) -> Iterator[ast.AST]:
-    """Yield the nodes of trees in the order of `ast.walk`, in a fraction of its time.
-
-    Statements without any of some lines are left out, and operators, contexts, and what has no name
-    in it.
+def _statements_with(trees: Sequence[ast.Module], lines: Sequence[int]) -> Iterator[ast.AST]:
+    """Yield the statements of trees that have any of some lines, in the order of `ast.walk`.
 
     Args:
         trees: The trees.
         lines: The lines, from 1, ascending.
-        fields: The fields of each kind of node that are looked into.
     """
     for tree in trees:
-        waiting: list[ast.AST] = [tree]
+        waiting: list[ast.AST] = [*tree.body]
         for node in waiting:
-            kind = type(node)
-            if kind in _BRANCHES and not _has_line(node, lines):
-                continue
-            for field in fields[kind]:
-                value = getattr(node, field, None)
-                if type(value) is list:
-                    waiting += [child for child in value if isinstance(child, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    waiting.append(value)
-            yield node
+            if _has_line(node, lines):
+                for field in _BRANCHES[type(node)]:
+                    waiting += getattr(node, field)
+                yield node
+
+
+def _names_with(trees: Sequence[ast.Module], lines: Sequence[int]) -> list[ast.Name]:
+    """Return the names in the statements that have any of some lines, in any order.
+
+    Args:
+        trees: The trees.
+        lines: The lines, from 1, ascending.
+    """
+    names, waiting = list[ast.Name](), list[ast.AST](trees)
+    for node in waiting:
+        if type(node) in _BRANCHES and not _has_line(node, lines):
+            continue
+        for field in NAME_FIELDS[type(node)]:
+            value = getattr(node, field, None)
+            for child in value if type(value) is list else (value,):
+                if isinstance(child, ast.Name):
+                    names.append(child)
+                elif isinstance(child, ast.AST) and NAME_FIELDS[type(child)]:
+                    waiting.append(child)
+    return names
 
 
 def _has_line(node: Any, lines: Sequence[int]) -> bool:  # noqa: ANN401  # a kind with branches
