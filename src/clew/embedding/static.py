@@ -194,7 +194,9 @@ class StaticEmbedding:
             number_of.update(dict(zip(counts.terms, in_texts.tolist(), strict=True)))
             in_pieces = np.bincount(counts.of_pieces.columns, minlength=len(counts.pieces))
             piece_counts[counts.pieces] += in_pieces
-        vocabulary = tuple(sorted(number_of, key=lambda word: (-number_of[word], word))[:MAX_WORDS])
+        # Of words that come equally often, the order of the first sort stays.
+        ranked = sorted(sorted(number_of), key=number_of.__getitem__, reverse=True)
+        vocabulary = tuple(ranked[:MAX_WORDS])
         return cls(
             sum(len(counts.of_terms) for counts in batches),
             vocabulary,

@@ -47,16 +47,17 @@ def titles_of_all(graph: GraphColumns, nodes: Sequence[int]) -> list[list[str]]:
     inside: dict[int, list[str]] = {-1: []}  # the titles of what stands directly in a container
     collected = list[list[str]]()
     for node in nodes:
-        path = list[int]()
-        above = parents[node]
-        while above not in inside:
-            path.append(above)
-            above = parents[above]
-        titles = inside[above]
-        for container in reversed(path):
-            title = " ".join(graph.texts[container].split()) if is_connector[container] else ""
-            titles = [*titles, title] if title and title not in titles else titles
-            inside[container] = titles
+        titles = inside.get(parents[node])
+        if titles is None:
+            above, path = parents[node], list[int]()
+            while above not in inside:
+                path.append(above)
+                above = parents[above]
+            titles = inside[above]
+            for container in reversed(path):
+                title = " ".join(graph.texts[container].split()) if is_connector[container] else ""
+                titles = [*titles, title] if title and title not in titles else titles
+                inside[container] = titles
         collected.append(titles)
     return collected
 
