@@ -151,7 +151,6 @@ def test_pieces_of_words_that_are_read_together_are_those_of_each(words):
     tokenizer = word_vectors._tokenizer()
     each = [tuple(tokenizer.encode(word, add_special_tokens=False).ids) for word in words]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(word_vectors, "TOGETHER", 7)
         patch.setattr(word_vectors, "MAX_KEPT", 20)
         numbers = PieceNumbers()
         assert numbers.of_all(words) == each
