@@ -64,6 +64,12 @@ def test_scripts_that_are_read_without_tables_have_no_mark_and_no_sign_without_s
     assert not [
         sign for sign in plain if unicodedata.category(sign)[0] == "M" or special.match(sign)
     ]
+    assert {unicodedata.category(sign) for sign in map(chr, range(0x300, 0x370))} == {"Mn"}
+
+
+def test_a_text_with_accents_alone_is_read_without_the_tables_of_all_scripts(monkeypatch):
+    monkeypatch.setattr("clew.text.words._unspaced_or_mark", None)
+    assert words("It\u00b4s na\u0308\u0301ive, x\u0302 is") == ["it", "\u0301s", "nä́ive", "x̂", "is"]
 
 
 def test_composed_and_decomposed_are_one_word():

@@ -54,6 +54,11 @@ PLAIN_LETTER = "".join(
     f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", OTHER_SCRIPT.sub(" ", _ALL_BELOW))
 )
 PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
+# The marks that stand on letters of these scripts, which "´" has in NFKC, are no reason to make
+# the tables of all scripts either.
+ACCENTS = "\u0300-\u036f"
+OTHER_THAN_ACCENT = re.compile(OTHER_SCRIPT.pattern.replace("]", f"{ACCENTS}]"))
+ACCENTED_WORD = re.compile(f"[{PLAIN_SIGN}{ACCENTS}]{{1,{MAX_WORD_LENGTH}}}")
 TOGETHER = 32  # texts that are split together: the parts of more would not stay near the processor
 MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
 # Beside these, the words of the folded text are those of the text, each folded.
@@ -511,8 +516,8 @@ def _normalized(text: str) -> str:
 
 def _words_and_pairs(text: str) -> list[str]:
     """The words of a text, with pairs of neighbours in the place of single unspaced signs."""
-    if not OTHER_SCRIPT.search(text):
-        return PLAIN_WORD.findall(text)
+    if (pattern := _pattern_without_tables(text)) is not None:
+        return pattern.findall(text)
     if not _unspaced_or_mark().search(text):
         return SIMPLE_WORD.findall(text)
     collected: list[str] = []
@@ -539,10 +544,17 @@ def _words_and_pairs(text: str) -> list[str]:
 
 def _split(text: str) -> list[str]:
     """The words of a normalized text."""
-    if not OTHER_SCRIPT.search(text):
-        return PLAIN_WORD.findall(text)
-    pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
+    pattern = _pattern_without_tables(text)
+    if pattern is None:
+        pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
     return pattern.findall(text)
+
+
+def _pattern_without_tables(text: str) -> re.Pattern[str] | None:
+    """Return the pattern of a word in a normalized text; None where it has another script."""
+    if not OTHER_SCRIPT.search(text):
+        return PLAIN_WORD
+    return None if OTHER_THAN_ACCENT.search(text) else ACCENTED_WORD
 
 
 @lru_cache(maxsize=1)
