@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -88,15 +88,6 @@ class Links:
         return csr_array((data, self.targets, self.starts), shape=(len(self), len(self)))
 
 
-@runtime_checkable
-class KnowsParts(Protocol):
-    """A graph that says which parts are computed already."""
-
-    def known_part(self, part: Any, /) -> Any:  # noqa: ANN401  # of whatever kind the part is
-        """Return the result of a part where there is one; None where not."""
-        ...
-
-
 @dataclass(frozen=True)
 class Adjacency:
     """The part that computes `Links`.
@@ -120,9 +111,8 @@ class Adjacency:
     def compute(self, graph: GraphColumns) -> Links:
         self._check_merge()
         other = replace(self, merge="sum" if self.merge == "max" else "max")
-        known: Links | None = None
-        if isinstance(graph, KnowsParts):
-            known = graph.known_part(other)
+        known_part = getattr(graph, "known_part", None)  # which columns alone do not have
+        known: Links | None = None if known_part is None else known_part(other)
         if known is None:
             return self._links_of(graph, first_edge=0)
         if known.edges.starts[-1] == len(known.targets):  # no parallel edges to merge

@@ -219,7 +219,8 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
     for link in progress_bar(config.links, shown=progress, label="linking", unit="kind"):
         if is_large:
             release_free_memory()
-        if isinstance(link, DeferrableLink) and link.deferred:
+        # Whether it has all of a protocol takes long to say; few links have this.
+        if getattr(link, "deferred", False) and isinstance(link, DeferrableLink):
             made.append(LateEdges(link.kind, partial(_checked_edges, link, nodes)))
         else:
             made.append(edges_by(link, graph))
