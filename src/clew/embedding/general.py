@@ -86,7 +86,9 @@ class KeptVectors:
         end = int(places.max(initial=-1)) + 1
         if end > len(self._vectors):
             size = min(self._most, max(512, 2 * len(self._vectors), end))
-            self._vectors = np.resize(self._vectors, (size, self._vectors.shape[1]))
+            grown = np.empty((size, self._vectors.shape[1]), np.uint16)
+            grown[: len(self._vectors)] = self._vectors
+            self._vectors = grown
         if len(self._texts) + len(new) == end:  # nothing has to make room
             self._vectors[len(self._texts) : end] = (
                 vectors if len(new) == len(vectors) else vectors[rows]

@@ -193,10 +193,10 @@ def find_cased_words(texts: Sequence[str]) -> FoundWords:
         is_apart[found.apart] = True
         return found._replace(apart=np.flatnonzero(is_apart))
     kept = table.take(signs, mode="clip")
-    is_sign = np.zeros(len(kept) + 2, np.int8)
-    np.not_equal(kept, ord(" "), out=is_sign[1:-1].view(np.bool_))
-    changes = is_sign[1:] - is_sign[:-1]
-    begins, behind = np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
+    is_sign = np.zeros(len(kept) + 2, np.bool_)
+    np.not_equal(kept, ord(" "), out=is_sign[1:-1])
+    changes = np.flatnonzero(is_sign[1:] != is_sign[:-1])
+    begins, behind = changes[::2], changes[1::2]
     too_long = begins[behind - begins > MAX_FOLDED_LENGTH]
     bad = np.concatenate([np.flatnonzero(kept == 0), too_long])
     apart = np.unique(np.searchsorted(ends, bad))

@@ -296,10 +296,10 @@ def _text_of(signs: NDArray[np.unsignedinteger]) -> str:
 
 def _runs(mask: Mask) -> tuple[Numbers, Numbers]:
     """Return where the runs of what is true start, and where they end."""
-    inside = np.zeros(len(mask) + 2, np.int8)
+    inside = np.zeros(len(mask) + 2, np.bool_)
     inside[1:-1] = mask
-    changes = inside[1:] - inside[:-1]
-    return np.flatnonzero(changes == 1), np.flatnonzero(changes == -1)
+    changes = np.flatnonzero(inside[1:] != inside[:-1])
+    return changes[::2], changes[1::2]
 
 
 def _chosen(words: Sequence[str], chosen: Mask, end: Numbers) -> list[list[str]]:
