@@ -58,6 +58,9 @@ class _EmptyMapping(Mapping[str, Any]):
     def __len__(self) -> int:
         return 0
 
+    def __contains__(self, key: object) -> bool:
+        return False  # as `get`
+
     def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in `Mapping`
         return default  # without the error of a missing key, which takes longer than the rest
 
