@@ -179,9 +179,10 @@ def find_cased_words(texts: Sequence[str]) -> FoundWords:
     if together.isascii():
         signs, table = np.frombuffer(together.encode("ascii"), np.uint8), _ascii_signs_of_words()
     else:
-        together = together.replace("…", "...")  # which many relations begin with, as in NFKC
-        if not unicodedata.is_normalized("NFKC", together):  # but most of the texts are
-            together = BOUNDARY.join(map(_in_nfkc, together.split(BOUNDARY)))
+        normalized = [  # as most texts are; many relations begin with "…", which is "..." in NFKC
+            text if text.isascii() else _in_nfkc(text.replace("…", "...")) for text in texts
+        ]
+        together = f" {BOUNDARY} ".join(normalized)
         encoded = together.encode("utf-32-le", "surrogatepass")
         signs, table = np.frombuffer(encoded, "<u4"), _signs_of_words()
     ends = np.flatnonzero(signs == ord(BOUNDARY))
