@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from clew.algorithms.pagerank import build_walk, pagerank, top_pagerank
-from clew.algorithms.pagerank.top import PushArrays, PushLimits, PushWalk
+from clew.algorithms.pagerank.top import (
+    PushArrays,
+    PushLimits,
+    PushWalk,
+    approximate_pagerank,
+)
 from clew.algorithms.ranking import top_k
 
 
@@ -122,7 +127,50 @@ def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(
         assert known.sum() + rest.sum() == pytest.approx(1, abs=1e-12)
 
 
+@given(
+    st.integers(2, 30),
+    st.integers(0, 90),
+    st.integers(0, 10**6),
+    st.sampled_from([0.0, 0.3, 0.7, 0.9]),
+    st.sampled_from([1e-6, 1e-3, 0.05, 0.4, 3.0]),
+    st.lists(st.floats(0, 1, width=16), min_size=2, max_size=30),
+)
+def test_what_stays_near_the_start_misses_no_more_than_it_says(
+    n, links, seed, damping, tolerance, start
+):
+    matrix = random_graph(n, links, seed, weights=(0.25, 1.0)).toarray().astype(np.float64)
+    reset = np.resize(start, n)
+    reset[seed % n] += 1
+    strengths = matrix.sum(axis=1)
+    follow = matrix / np.maximum(strengths, 1e-300)[:, None]
+    exact = np.linalg.solve(np.eye(n) - damping * follow.T, (1 - damping) * reset / reset.sum())
+
+    found = approximate_pagerank(
+        walk_on(csr_array(matrix.astype(np.float32))), reset, damping, tolerance
+    )
+
+    missing = exact - found
+    strengths[strengths == 0] = 1
+    assert missing.min() >= -1e-12
+    assert (missing <= 2 * damping * tolerance * strengths + 1e-12).all()
+
+
+@pytest.mark.parametrize("n", [10**4, 10**5])
+def test_on_a_larger_graph_no_more_is_reached(n):
+    ring = np.arange(n)
+    links = (np.ones(2 * n, np.float32), (np.r_[ring, ring], np.r_[(ring + 1) % n, (ring - 1) % n]))
+    over, reset = walk_on(csr_array(links, shape=(n, n))), np.zeros(n)
+    reset[7] = 1
+    found = approximate_pagerank(over, reset, 0.7, 1e-3)
+    assert 3 < np.count_nonzero(found) <= 1 + 1 / (0.3 * 1e-3)
+    assert found[[7, 8, 9, 10]].tolist() == sorted(found.tolist(), reverse=True)[:7:2]
+    assert not over.scratch[0].estimates.any()
+    assert not over.scratch[0].residuals.any()
+
+
 def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="above 0, or the walk never ends; got 0"):
+        approximate_pagerank(walk_on(star_of_stars()), np.ones(31), tolerance=0)
     with pytest.raises(ValueError, match="at least 1; got 0"):
         top_pagerank(walk_on(star_of_stars()), np.ones(31), 0)
     with pytest.raises(ValueError, match="damping"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.pagerank.full import WalkPart, pagerank
-from clew.algorithms.pagerank.top import top_pagerank
+from clew.algorithms.pagerank.top import approximate_pagerank, top_pagerank
 from clew.graph import Floats, Graph, Kinds, kinds_without, names_of
 from clew.types import Query, Seeds
 
@@ -30,6 +30,9 @@ class PageRank:
             graph with few seeds this takes a fraction of the time.
         directed: follow edges from tail to head only.
         excluded_kinds: kinds of edge that the walk does not follow.
+        tolerance: mass of at most this, a unit of the sum of a node's weights, is not moved on: the
+            walk stays near its start, and its cost does not grow with the graph (see
+            `clew.algorithms.pagerank.top.approximate_pagerank`); None moves all.
 
     Example:
         >>> import numpy as np
@@ -46,12 +49,22 @@ class PageRank:
     top: int | None = None
     directed: bool = False
     excluded_kinds: tuple[str, ...] = ()
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
             raise ValueError(
                 "top is the number of nodes that get a prize, at least 1, or None for all; "
                 f"got {self.top}"
+            )
+        if self.tolerance is not None and not self.tolerance > 0:
+            raise ValueError(
+                "tolerance is the mass that is not moved on, above 0, or None to move all; "
+                f"got {self.tolerance}"
+            )
+        if self.tolerance is not None and self.top is not None:
+            raise ValueError(
+                "top proves the best of the whole walk, which a tolerance leaves; give one of them"
             )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats], Floats]:
@@ -63,6 +76,9 @@ class PageRank:
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():
                 return prizes
+            if self.tolerance is not None:
+                near = approximate_pagerank(walk, prizes, self.damping, self.tolerance)
+                return near / near.sum()
             if self.top is None:
                 return pagerank(walk, prizes, self.damping, MAX_ERROR)
             best = top_pagerank(walk, prizes, self.top, self.damping, accuracy=ACCURACY)

@@ -26,6 +26,7 @@ from clew.algorithms.ranking import top_k
 from clew.graph import Floats, Mask, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector whose best rows are meant
+NO_LIMIT = 2**62  # links
 MARGIN = 1e-9  # the error of a solution of sum 1, beside the tolerance of equal scores
 
 
@@ -75,16 +76,18 @@ class PushLimits(NamedTuple):
     """When the compiled push ends.
 
     Attributes:
-        k: number of best rows.
+        k: number of best rows; 0 where none need be proven.
         max_work: links that it may go over.
         margin: by which the k-th score must be above all other rows' upper bounds.
         accuracy: greatest difference of the bounds of the best rows.
+        least: mass of at most this, a unit of a row's strength, is not moved on.
     """
 
     k: int
     max_work: int
     margin: float
     accuracy: float
+    least: float = 0.0
 
 
 class PushArrays(NamedTuple):
@@ -142,28 +145,51 @@ def top_pagerank(
     max_work = int(budget * len(walk.out[1]))
     if damping == 0 or k >= n or len(start_rows) > max_work:
         return _solve_full(walk, reset, k, damping)
-    from clew.algorithms.pagerank.kernels.push import push_mass
-
-    try:
-        arrays = walk.scratch.pop()  # which no other thread has then
-    except IndexError:
-        arrays = _zero_arrays(n)
-    masses = reset[start_rows] / reset.sum()
-    reached, work, proven = push_mass(
-        PushWalk(*walk.out, walk.shares, walk.tops, float(damping), walk.symmetric),
-        walk.places[start_rows],
-        masses,
-        PushLimits(k, max_work, MARGIN, float(accuracy)),
-        arrays,
-    )
-    places = arrays.queue[1, :reached].astype(np.int64)
-    estimate, residual = arrays.estimates[places], arrays.residuals[places]
-    arrays.estimates[places] = arrays.residuals[places] = 0.0
-    walk.scratch.append(arrays)
-    push = _Push(places, estimate, residual, int(work))
-    if proven:
+    limits = PushLimits(k, max_work, MARGIN, float(accuracy))
+    push = _push(walk, start_rows, reset[start_rows] / reset.sum(), damping, limits)
+    if push.proven:
         return _from_push(walk, k, damping, push)
     return _from_residual(walk, k, damping, push)
+
+
+def approximate_pagerank(
+    walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float = 1e-4
+) -> Floats:
+    """Return lower bounds of the personalised PageRank, float64 [n], of a walk near its start.
+
+    Mass of at most `tolerance` a unit of a row's strength, which is the sum of the weights of its
+    links, is not moved on, as in Andersen, Chung and Lang's ApproximatePageRank. On an undirected
+    graph a row of strength s then misses at most 2 * damping * tolerance * s. Where weights are 1,
+    at most 1 / ((1 - damping) * tolerance) links are gone over, however large the graph is.
+
+    Args:
+        walk: the random walk.
+        reset: float64 [n], >= 0, not all zero; it is scaled to sum 1.
+        damping: probability of following an edge, in [0, 1).
+        tolerance: above 0.
+
+    Raises:
+        ValueError: a damping or a tolerance out of range, a reset vector of zeros.
+
+    Example:
+        >>> from scipy.sparse import csr_array
+        >>> from clew.algorithms.pagerank.full import build_walk
+        >>> walk = build_walk(csr_array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
+        >>> approximate_pagerank(walk, np.array([1.0, 0.0])).round(3).tolist()
+        [0.667, 0.333]
+    """
+    shares = reset / check_reset(damping, reset)
+    if not tolerance > 0:
+        raise ValueError(f"tolerance is a mass above 0, or the walk never ends; got {tolerance}")
+    bounds = (1 - damping) * shares  # what comes back at once
+    start_rows = np.flatnonzero(shares * walk.shares[walk.places] > tolerance)
+    if len(start_rows):
+        limits = PushLimits(0, NO_LIMIT, MARGIN, 0.0, float(tolerance))
+        push = _push(walk, start_rows, shares[start_rows], damping, limits)
+        rows = walk.order[push.places]
+        bounds[start_rows] = 0.0
+        bounds[rows] += push.estimate + (1 - damping) * push.residual
+    return bounds
 
 
 class _Push(NamedTuple):
@@ -173,6 +199,30 @@ class _Push(NamedTuple):
     estimate: Floats
     residual: Floats
     work: int
+    proven: bool
+
+
+def _push(
+    walk: Walk, start_rows: NDArray[np.int64], masses: Floats, damping: float, limits: PushLimits
+) -> _Push:
+    from clew.algorithms.pagerank.kernels.push import push_mass
+
+    try:
+        arrays = walk.scratch.pop()  # which no other thread has then
+    except IndexError:
+        arrays = _zero_arrays(len(walk))
+    reached, work, proven = push_mass(
+        PushWalk(*walk.out, walk.shares, walk.tops, float(damping), walk.symmetric),
+        walk.places[start_rows],
+        masses,
+        limits,
+        arrays,
+    )
+    places = arrays.queue[1, :reached].astype(np.int64)
+    estimate, residual = arrays.estimates[places], arrays.residuals[places]
+    arrays.estimates[places] = arrays.residuals[places] = 0.0
+    walk.scratch.append(arrays)
+    return _Push(places, estimate, residual, int(work), bool(proven))
 
 
 def _from_push(walk: Walk, k: int, damping: float, push: _Push) -> TopPageRank:

@@ -16,8 +16,9 @@ from clew.algorithms.ranking import TOLERANCE
 def push_mass(walk, start_rows, masses, limits, arrays):
     """Return (rows reached, work, whether the k best rows are proven) of a forward push.
 
-    It ends when they are proven, or after work on `max_work` links. `walk`, `limits` and `arrays`
-    are the NamedTuples of `clew.algorithms.pagerank.top`.
+    It ends when they are proven, after work on `max_work` links, or when no row has a residual
+    above `least` a unit of its strength. `walk`, `limits` and `arrays` are the NamedTuples of
+    `clew.algorithms.pagerank.top`.
 
     Invariant: x = estimates + X(residuals), where X(r) solves x = (1 - damping) r + damping * W^T
     x. So x_u is between l_u = estimate_u + (1 - damping) residual_u and l_u + damping * min(R, M /
@@ -45,10 +46,10 @@ def push_mass(walk, start_rows, masses, limits, arrays):
         if starts[u] == starts[u + 1]:
             # Nothing leaves a row without links.
             estimates[u], residuals[u] = (1 - damping) * masses[i], 0.0
-    least = limit * 2.0**-60  # mass below this is rounding
+    least = max(limits.least, limit * 2.0**-60)  # mass below this is rounding
     free = 0  # the first row that mass may not have reached
     while True:
-        limit /= 4
+        limit = max(limit / 4, least)
         head, size = 0, 0
         for i in range(reached):
             u = reached_rows[i]
@@ -85,7 +86,9 @@ def push_mass(walk, start_rows, masses, limits, arrays):
         while free < n and (residuals[free] > 0.0 or estimates[free] > 0.0):
             free += 1
         beyond = tops[free] if free < n else -1.0
-        if is_proven(walk, beyond, limits, estimates, residuals, reached_rows[:reached]):
+        if limits.k > 0 and is_proven(
+            walk, beyond, limits, estimates, residuals, reached_rows[:reached]
+        ):
             return reached, work, True
         if work >= max_work or limit <= least:
             return reached, work, False
@@ -99,7 +102,7 @@ def is_proven(walk, beyond, limits, estimates, residuals, reached_rows):
     if there are none.
     """
     shares, damping, symmetric = walk.shares, walk.damping, walk.symmetric
-    k, _, margin, accuracy = limits
+    k, margin, accuracy = limits.k, limits.margin, limits.accuracy
     whole, max_density = 0.0, 0.0
     keys, rows, size = np.empty(k + 1), np.empty(k + 1, np.uint32), 0
     for u in reached_rows:
