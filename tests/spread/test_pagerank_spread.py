@@ -66,7 +66,9 @@ def test_only_the_best_get_a_prize_if_so_wished_and_it_is_theirs():
 def test_mass_that_is_spread_thin_is_not_moved_on_and_prizes_are_still_a_probability():
     whole = spread(PageRank(0.5), [1, 0.5, 0, 0])
     assert spread(PageRank(0.5, tolerance=1e-9), [1, 0.5, 0, 0]) == pytest.approx(whole)
-    assert spread(PageRank(0.5, tolerance=9.0), [1, 0.5, 0, 0]) == pytest.approx([2 / 3, 1 / 3, 0, 0])
+    assert spread(PageRank(0.5, tolerance=9.0), [1, 0.5, 0, 0]) == pytest.approx(
+        [2 / 3, 1 / 3, 0, 0]
+    )
     near = spread(PageRank(0.5, tolerance=0.1), [1, 0.5, 0, 0])
     assert near.sum() == pytest.approx(1)
     assert near == pytest.approx(whole, abs=0.15)
