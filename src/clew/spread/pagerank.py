@@ -78,7 +78,8 @@ class PageRank:
                 return prizes
             if self.tolerance is not None:
                 near = approximate_pagerank(walk, prizes, self.damping, self.tolerance)
-                return near / near.sum()
+                near /= near.sum()
+                return near
             if self.top is None:
                 return pagerank(walk, prizes, self.damping, MAX_ERROR)
             best = top_pagerank(walk, prizes, self.top, self.damping, accuracy=ACCURACY)
