@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import tomllib
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -54,6 +58,34 @@ def test_an_index_of_packages_is_told_the_same_of_each(name):
     assert said["keywords"]
     assert len(said["description"]) < 140
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_a_release_says_in_each_where_the_project_is(tmp_path):
+    files = [folder.relative_to(ROOT) / "pyproject.toml" for folder in FOLDERS.values()]
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, tmp_path / file)
+
+    def run(*words):
+        command = [sys.executable, ROOT / ".ci" / "urls", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert run("git@host:owner/clew").returncode == 2
+    assert run("https://host.example/owner/clew/").returncode == 0
+    for file in files:
+        written = tomllib.loads((tmp_path / file).read_text("utf-8"))
+        assert written["project"].pop("urls") == {
+            "Homepage": "https://host.example/owner/clew",
+            "Source": "https://host.example/owner/clew",
+            "Changelog": "https://host.example/owner/clew/blob/HEAD/CHANGELOG.md",
+            "Issues": "https://host.example/owner/clew/issues",
+        }
+        assert written == tomllib.loads((ROOT / file).read_text("utf-8"))
+    again = run("https://host.example/owner/clew")
+    assert (again.returncode, "has addresses already" in again.stderr) == (1, True)
+    release = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    addressed, built = (release.index(step) for step in ("python .ci/urls", "python -m build"))
+    assert addressed < built
 
 
 @pytest.mark.parametrize("name", OF_LLAMAINDEX)
