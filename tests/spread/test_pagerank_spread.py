@@ -64,14 +64,28 @@ def test_only_the_best_get_a_prize_if_so_wished_and_it_is_theirs():
 
 
 def test_mass_that_is_spread_thin_is_not_moved_on_and_prizes_are_still_a_probability():
-    whole = spread(PageRank(0.5), [1, 0.5, 0, 0])
-    assert spread(PageRank(0.5, tolerance=1e-9), [1, 0.5, 0, 0]) == pytest.approx(whole)
-    assert spread(PageRank(0.5, tolerance=9.0), [1, 0.5, 0, 0]) == pytest.approx(
-        [2 / 3, 1 / 3, 0, 0]
+    ring = np.arange(1000)
+    graph = Graph.of(list(map(str, ring)), edges=Edges.of("next", ring, (ring + 1) % 1000))
+    prizes = np.zeros(1000)
+    prizes[[3, 4]] = [1, 2]
+    whole, near, nearer = (
+        PageRank(0.7, tolerance=tolerance).on(graph)(Query("?"), Seeds(prizes), prizes)
+        for tolerance in (None, 0.002, 0.05)
     )
-    near = spread(PageRank(0.5, tolerance=0.1), [1, 0.5, 0, 0])
+    assert near == pytest.approx(whole, abs=2 * 0.7 * 0.002 * 2 + 0.02)  # and what it is scaled by
     assert near.sum() == pytest.approx(1)
-    assert near == pytest.approx(whole, abs=0.15)
+    assert np.count_nonzero(nearer) < np.count_nonzero(near) < 40
+    stays = PageRank(0.7, tolerance=9.0).on(graph)(Query("?"), Seeds(prizes), prizes)
+    assert stays == pytest.approx(prizes / 3)
+
+
+def test_a_graph_that_a_walk_near_its_start_may_go_over_is_walked_as_a_whole():
+    whole = spread(PageRank(0.5), [1, 0.5, 0, 0])
+    assert spread(PageRank(0.5, tolerance=0.33), [1, 0.5, 0, 0]).tolist() == whole.tolist()
+    assert spread(PageRank(0.5, tolerance=0.34), [1, 0.5, 0, 0]).tolist() != whole.tolist()
+
+
+def test_a_tolerance_that_means_nothing_is_named():
     with pytest.raises(ValueError, match="above 0, or None to move all; got 0"):
         PageRank(tolerance=0.0)
     with pytest.raises(ValueError, match="give one of them"):

@@ -32,7 +32,8 @@ class PageRank:
         excluded_kinds: kinds of edge that the walk does not follow.
         tolerance: mass of at most this, a unit of the sum of a node's weights, is not moved on: the
             walk stays near its start, and its cost does not grow with the graph (see
-            `clew.algorithms.pagerank.top.approximate_pagerank`); None moves all.
+            `clew.algorithms.pagerank.top.approximate_pagerank`). A graph that has no more links
+            than such a walk may go over is walked as a whole; None walks every graph so.
 
     Example:
         >>> import numpy as np
@@ -72,12 +73,13 @@ class PageRank:
         if self.top is None and not _has_edges(graph, kinds):
             return _stay  # where nothing is linked, no walk needs to be solved
         walk = graph.part(WalkPart(kinds, directed=self.directed))
+        tolerance = self.tolerance if self._stays_near(len(walk.out[1])) else None
 
         def spread(query: Query, seeds: Seeds, prizes: Floats) -> Floats:
             if not prizes.any():
                 return prizes
-            if self.tolerance is not None:
-                near = approximate_pagerank(walk, prizes, self.damping, self.tolerance)
+            if tolerance is not None:
+                near = approximate_pagerank(walk, prizes, self.damping, tolerance)
                 near /= near.sum()
                 return near
             if self.top is None:
@@ -88,6 +90,10 @@ class PageRank:
             return only_best
 
         return spread
+
+    def _stays_near(self, links: int) -> bool:
+        """Return whether a walk over so many links may spare some of them by the tolerance."""
+        return self.tolerance is not None and links * (1 - self.damping) * self.tolerance > 1
 
 
 def _has_edges(graph: Graph, kinds: Kinds) -> bool:
