@@ -13,10 +13,10 @@ questions of MuSiQue (facts by a language model) and of HotpotQA (facts read by 
     |                       | as published | tuned               |
     |-----------------------|--------------|---------------------|
     | agrag_paper           | .40   .62    | .62   .82  agrag    |
-    | hipporag2_paper       | .61   .64    | .60   .85  hipporag |
+    | hipporag2_paper       | .61   .64    | .64   .85  hipporag |
     | kurisu_paper          | .49   .62    | .56   .82  kurisu   |
     | da_rag_paper (*)      | .26   .55    | .55   .81  da_rag   |
-    | sandwich_greedy_paper | .49   .71    | .61   .87  budgeted |
+    | sandwich_greedy_paper | .49   .71    | .60   .88  budgeted |
     | journey_paper         | .52   .72    | .62   .83  journey  |
     | dense                 | .57   .75    |                     |
 
