@@ -149,8 +149,8 @@ SAYS_MISSING = Render(missing=True)
 def _walk_over_names() -> spread.PageRank:
     """Return the walk from facts and passages that stays near them.
 
-    Mass that is spread thin decides no rank: without it a question on a large graph takes less
-    time, and no more than on a small one.
+    Mass that is spread thin decides hardly any rank, and without it the walk's cost does not grow
+    with the graph.
     """
     return spread.PageRank(0.7, NAMED_LINKS, tolerance=1e-4)
 
@@ -631,7 +631,7 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
         Departure(
             "the walk over the whole graph",
             "mass that is spread thin is not moved on (tolerance=1e-4)",
-            "a question costs no more on a large graph than on a small one",
+            "the walk costs no more on a large graph than on a small one",
         ),
         Departure("five passages", "as many as fit", "the budget is used"),
     ),

@@ -21,7 +21,8 @@ def folder_size(source: object, enough: int) -> int:
         0
     """
     size = 0
-    if not isinstance(source, (str, Path)) or not os.path.isdir(source):  # noqa: PTH112  # of any text
+    # `source` may be any text, for which `Path.is_dir` may raise.
+    if not isinstance(source, (str, Path)) or not os.path.isdir(source):  # noqa: PTH112
         return size
     for root, folders, names in os.walk(source):
         folders[:] = [name for name in folders if not name.startswith(".")]

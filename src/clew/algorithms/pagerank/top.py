@@ -9,6 +9,9 @@ by the linearity x(reset) = estimate + x(residual). Of equal scores the lower ro
 `clew.algorithms.ranking`). Bounds cannot prove a tie at the border, so the full vector decides it.
 So the rows are always those of the full solution.
 
+Where no proof is wanted, `approximate_pagerank` pushes until what is left is thin everywhere, and
+returns the lower bounds: its cost does not depend on the size of the graph.
+
 Andersen, Chung and Lang, FOCS 2006, "Local graph partitioning using PageRank vectors" (the push);
 Lofgren, Banerjee and Goel, KDD 2014.
 """
