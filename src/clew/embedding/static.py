@@ -41,7 +41,7 @@ from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
-from clew.text.words import cased_words, terms
+from clew.text.words import BOUNDARY, cased_words, number_words, terms
 
 MEANING_SHARE = 0.6  # of the first half, in a dot product
 SIGNATURE_WIDTH = 512
@@ -472,30 +472,25 @@ class TextCounts:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> TextCounts:
-        number_of_word, number_of_term = Numbering[str](), Numbering[str]()
         texts = [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in texts]
-        word_numbers, starts = number_of_word.of_lists(map(cased_words, texts))
-        words = list(number_of_word)
+        words, rows, word_numbers = _words_by_numbers(texts)
         piece_values, piece_starts = _joined(piece_numbers().of_all(words))
         pieces, by_piece = np.unique(piece_values, return_inverse=True)
-        of_words = _counted(word_numbers, starts, len(words))
+        of_words = CompressedRows.counted(rows, word_numbers, (len(texts), len(words)))
         of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))
         # The terms of plain English letters are the words, in lower case.
+        number_of_term = Numbering[str]()
+        lower_numbers, _ = number_of_term.of_lists([map(str.lower, words)])
         is_plain = np.array([text.isascii() for text in texts], np.bool_)
-        lengths = starts[1:] - starts[:-1]
-        of_plain = np.repeat(is_plain, lengths)
-        lower_numbers, _ = number_of_term.of_lists([[word.lower() for word in words]])
         others = np.flatnonzero(~is_plain)
         other_numbers, other_starts = number_of_term.of_lists(
             terms(texts[i], identifiers=False) for i in others.tolist()
         )
-        rows = np.concatenate(
-            [
-                np.repeat(np.arange(len(texts)), lengths)[of_plain],
-                np.repeat(others, other_starts[1:] - other_starts[:-1]),
-            ]
-        )
-        numbers = np.concatenate([lower_numbers[word_numbers[of_plain]], other_numbers])
+        if len(others):
+            of_plain = is_plain[rows]
+            rows, word_numbers = rows[of_plain], word_numbers[of_plain]
+        rows = np.concatenate([rows, np.repeat(others, other_starts[1:] - other_starts[:-1])])
+        numbers = np.concatenate([lower_numbers[word_numbers], other_numbers])
         all_terms, of_terms = _by_name(list(number_of_term), rows, numbers, len(texts))
         return cls(all_terms, of_terms, pieces.astype(np.int64), of_pieces)
 
@@ -510,6 +505,25 @@ def _with_numbers(
     """The counts with other numbers for the columns, in the same order."""
     columns = np.asarray(numbers, np.int32)[counts.columns]
     return replace(counts, columns=columns, width=width)
+
+
+def _words_by_numbers(
+    texts: Sequence[str],
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the distinct words of texts in NFKC, and of each word that comes its text and number.
+
+    Args:
+        texts: the texts.
+
+    Returns:
+        The words by their numbers; int64 [m], the text of each that comes; and int32 [m], which it
+        is. They are in no order.
+    """
+    number_of = Numbering[str]({BOUNDARY: 0})
+    numbers, rows, others = number_words(texts, number_of)
+    more, starts = number_of.of_lists(cased_words(texts[i]) for i in others)
+    rows = np.concatenate([rows, np.repeat(np.array(others, np.int64), np.diff(starts))])
+    return list(number_of)[1:], rows, np.concatenate([numbers, more]) - np.int32(1)
 
 
 def _by_name(

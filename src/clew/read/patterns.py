@@ -39,13 +39,18 @@ class FileChoice:
     """
 
     def __init__(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> None:
-        self._specs = {INCLUDE: _compiled(tuple(include)), EXCLUDE: _compiled(tuple(exclude))}
-        self._left_out = dict.fromkeys(self._specs, 0)
+        chosen = {INCLUDE: tuple(include), EXCLUDE: tuple(exclude)}
+        self.takes_everything = not any(chosen.values())
+        self._specs = (
+            {}
+            if self.takes_everything
+            else {name: _compiled(patterns) for name, patterns in chosen.items()}
+        )
+        self._left_out = dict.fromkeys(chosen, 0)
         self._unused = {
             name: [pattern for pattern in dict.fromkeys(patterns) if pattern]
-            for name, patterns in ((INCLUDE, include), (EXCLUDE, exclude))
+            for name, patterns in chosen.items()
         }
-        self.takes_everything = not include and not exclude
 
     def takes(self, path: str) -> bool:
         """Return whether a file is read, and count it where it is not.

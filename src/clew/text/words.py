@@ -37,7 +37,9 @@ SPACE_BUT_UNDERSCORE = "".join(
     sign if sign.isalnum() or sign == "_" else " " for sign in map(chr, range(128))
 )
 BOUNDARY = "\x01"  # between texts that are looked through together; it is in no word, and no space
-RUNS_AND_BOUNDARIES = f"{SPACE_BUT_UNDERSCORE[:1]}{BOUNDARY}{SPACE_BUT_UNDERSCORE[2:]}"
+RUNS_AND_BOUNDARIES, WORDS_AND_BOUNDARIES = (
+    f"{table[:1]}{BOUNDARY}{table[2:]}" for table in (SPACE_BUT_UNDERSCORE, SPACE_FOR_OTHERS)
+)
 SIMPLE_WORD = re.compile(rf"[^\W_]{{1,{MAX_WORD_LENGTH}}}")  # where no sign is unspaced or a mark
 # What is not of the Latin, Greek and Cyrillic scripts, or a sign of punctuation or mathematics. In
 # these blocks no sign is unspaced or a mark: most texts are read without the tables of all scripts.
@@ -407,6 +409,8 @@ def _code_runs(text: str) -> list[str]:
 class NumberedRuns(NamedTuple):
     """The runs of letters, digits and underscores of several texts by numbers, if these are plain.
 
+    They may be words, too, which are runs without underscores.
+
     Attributes:
         numbers: int32 [m], the number of each.
         owners: int32 [m], the text that has it, ascending.
@@ -434,15 +438,38 @@ def number_runs(texts: Sequence[str], number_of: Numbering[str]) -> NumberedRuns
         >>> list(number_of)[1:]
         ['read_path', 'reads', 'It']
     """
+    return _number_plain(texts, number_of, RUNS_AND_BOUNDARIES)
+
+
+def number_words(texts: Sequence[str], number_of: Numbering[str]) -> NumberedRuns:
+    """Return the numbers of what `cased_words` returns of plain texts; together, in half the time.
+
+    Args:
+        texts: the texts.
+        number_of: numbers the words, and has the `BOUNDARY` already.
+
+    Example:
+        >>> number_of = Numbering({BOUNDARY: 0})
+        >>> found = number_words(["read_path reads.", "北京", "It reads"], number_of)
+        >>> found.numbers.tolist(), found.owners.tolist(), found.others
+        ([1, 2, 3, 4, 3], [0, 0, 0, 2, 2], [1])
+        >>> list(number_of)[1:]
+        ['read', 'path', 'reads', 'It']
+    """
+    return _number_plain(texts, number_of, WORDS_AND_BOUNDARIES)
+
+
+def _number_plain(texts: Sequence[str], number_of: Numbering[str], table: str) -> NumberedRuns:
+    """Return the numbers of the runs of signs that a table for `str.translate` keeps."""
     plain = [i for i, text in enumerate(texts) if text.isascii() and BOUNDARY not in text]
     parts, read = [np.zeros(0, np.int32)], list[int]()
     for start in range(0, len(plain), TOGETHER):
         some = plain[start : start + TOGETHER]
-        joined = _joined_runs(texts, some)
+        joined = _joined_runs(texts, some, table)
         if _may_be_too_long(joined):
-            runs = (texts[i].translate(SPACE_BUT_UNDERSCORE).split() for i in some)
+            runs = (texts[i].translate(table).split() for i in some)
             some = [i for i, own in zip(some, runs, strict=True) if _are_short(own)]
-            joined = _joined_runs(texts, some)
+            joined = _joined_runs(texts, some, table)
         found = joined.split()
         parts.append(np.fromiter(map(number_of.__getitem__, found), np.int32, len(found)))
         read += some
@@ -453,9 +480,9 @@ def number_runs(texts: Sequence[str], number_of: Numbering[str]) -> NumberedRuns
     return NumberedRuns(np.delete(numbers, ends), owners, others)
 
 
-def _joined_runs(texts: Sequence[str], some: Sequence[int]) -> str:
+def _joined_runs(texts: Sequence[str], some: Sequence[int], table: str) -> str:
     """Return the runs of some texts between spaces, with a `BOUNDARY` behind those of each."""
-    return "".join([f"{texts[i]} {BOUNDARY} " for i in some]).translate(RUNS_AND_BOUNDARIES)
+    return "".join([f"{texts[i]} {BOUNDARY} " for i in some]).translate(table)
 
 
 def _are_short(runs: Sequence[str]) -> bool:
