@@ -278,6 +278,7 @@ def run_batches(
         yield result
 
 
+@collecting_rarely()  # while modules are loaded, too
 def serve() -> None:
     """Work for the process that started this one, until that ends."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -307,7 +308,6 @@ def serve() -> None:
             os._exit(0)
 
 
-@collecting_rarely()
 def _answer(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[int, Any]:
     try:
         return DONE, [function(item) for item in items]

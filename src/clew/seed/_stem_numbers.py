@@ -8,9 +8,9 @@ and their runs are numbered, and all else is done on arrays.
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,22 +106,23 @@ class RunStems:
 
         Args:
             runs: The runs.
-            texts: The text that each comes in first.
+            texts: The text that each comes in first, ascending.
             terms_of: The terms of texts that have no runs.
         """
         read, ends = list[str](), list[int]()  # the terms of the runs, one after the other
-        words_of, names_of = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
-        for run, text in zip(runs, texts, strict=True):
-            words, names = terms_of_run(run)
-            words_of[text] += words
-            names_of[text] += names
-            read += words
-            read += names
-            ends.append(len(read))
+        of_texts = dict[int, Sequence[str]](terms_of)
+        for text, group in groupby(zip(texts, runs, strict=True), itemgetter(0)):
+            words, names = list[str](), list[str]()
+            for _, run in group:
+                own_words, own_names = terms_of_run(run)
+                words += own_words
+                names += own_names
+                read += own_words
+                read += own_names
+                ends.append(len(read))
+            of_texts[text] = words + names
         forms, before = self._forms, len(self._stems)
-        in_order = sorted({*words_of, *terms_of})
-        every = ((words_of[i], names_of[i], terms_of.get(i, ())) for i in in_order)
-        forms.number(chain.from_iterable(chain.from_iterable(every)))
+        forms.number(chain.from_iterable(map(of_texts.__getitem__, sorted(of_texts))))
         self._stems.extend(map(forms.__getitem__, read))
         self._ends.extend([before + end for end in ends])
 

@@ -508,10 +508,12 @@ def terms_of_run(run: str) -> tuple[list[str], list[str]]:
         >>> terms_of_run("read_path"), terms_of_run("Reads")
         ((['read', 'path'], ['read_path']), (['reads'], []))
     """
-    if "_" not in run and (run.islower() or run.istitle()):  # as most are
-        return [run.lower()], []
     if "_" not in run:
-        return [run.lower()], list(_names_and_parts(run))
+        is_plain = run.islower() or run.istitle()
+        return [run.lower()], [] if is_plain else list(_names_and_parts(run))
+    name = run.strip("_")
+    if name.islower() and name[0].isalpha() and "__" not in name:  # as most are
+        return name.split("_"), [name] if "_" in name else []
     names = chain.from_iterable(map(_names_and_parts, CODE_NAME.findall(run)))
     return run.lower().replace("_", " ").split(), list(names)
 
