@@ -22,6 +22,7 @@ import pytest
 
 import clew
 from clew import Document, Index, Splitter, processes
+from clew.garbage import MIN_NEW
 from clew.index import config
 from clew.processes import (
     EndedProcessError,
@@ -35,7 +36,13 @@ from clew.processes import (
 
 HOUSE = Path(clew.__file__).parents[1]
 WORK = """
-import os, signal, sys, time
+import gc, os, signal, sys, time
+
+LOADED_WITH = gc.get_threshold()[0]
+
+def collecting(item):
+    time.sleep(0.02)
+    return os.getpid(), LOADED_WITH, gc.get_threshold()[0]
 
 def who(item):
     time.sleep(0.02)
@@ -129,6 +136,11 @@ class TestResults:
             assert len(first) == 2
             end_others()
             assert [pid for pid in first if is_alive(pid)] == [os.getpid()]
+
+    def test_the_collector_looks_seldom_in_others_while_they_load_modules_and_work(self, work):
+        found = divided(work.collecting, range(60))
+        others = {tuple(seen) for pid, *seen in found if pid != os.getpid()}
+        assert others == {(MIN_NEW, MIN_NEW)}
 
     def test_what_is_printed_and_read_is_not_taken_for_an_answer(self, work, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew.document import Document
 from clew.read import Piece, Splitter, assemble, read_nodes
@@ -92,6 +94,21 @@ def test_a_document_in_pieces_is_headed_by_its_title(document, title):
         estimate_tokens,
     )
     assert [graph.texts[row] for row in graph.rows("document")] == [title]
+
+
+@given(st.text("a. é\n\n7", max_size=300), st.integers(2, 12), st.booleans())
+def test_tokens_are_those_of_every_text_whoever_has_counted_them(text, most, sentences):
+    document = Document("d", f"Begin. {text}")
+    for count in (estimate_tokens, len):
+        graph = read_nodes([document], splitter=Splitter(most, sentences=sentences), count=count)
+        assert graph.tokens.tolist() == [count(f"- {own}\n") for own in graph.texts]
+
+
+def test_tokens_that_were_estimated_count_where_the_graph_has_the_estimate_alone():
+    pieces = [Piece("passage", "a b", 0, 3, tokens=7), Piece("passage", "c d", 4, 7)]
+    for count, wanted in ((estimate_tokens, [7, 3]), (len, [6, 6])):
+        graph = assemble([Document("d", "a b c d")], [pieces], None, count)
+        assert graph.tokens[graph.rows("passage")].tolist() == wanted
 
 
 def test_a_piece_that_is_cut_again_keeps_its_place_under_its_source():

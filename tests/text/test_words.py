@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.text.numbering import Numbering
 from clew.text.words import (
+    BOUNDARY,
     CODE_NAME,
     IDEOGRAPHS,
     OTHER_SCRIPT,
@@ -22,8 +24,11 @@ from clew.text.words import (
     cased_words,
     find_cased_words,
     fold_case,
+    number_runs,
+    number_words,
     terms,
     terms_of_all,
+    terms_of_run,
     words,
     words_of_all,
 )
@@ -182,6 +187,31 @@ def test_words_and_terms_of_many_texts_are_those_of_each(texts):
     for _ in range(2):  # found, and kept
         assert list(map(list, words_of_all(texts))) == list(map(words, texts))
         assert list(map(list, terms_of_all(texts))) == list(map(terms, texts))
+
+
+@given(st.lists(st.text("aB é\x01._1", max_size=12), max_size=70), st.sets(st.integers(0, 69)))
+def test_words_of_plain_texts_are_numbered_as_they_come(texts, long):
+    texts = [text.replace("a", "a" * 200) if i in long else text for i, text in enumerate(texts)]
+    number_of = Numbering({BOUNDARY: 0})
+    found, every = number_words(texts, number_of), list(number_of)
+    read = [[every[n] for n in found.numbers[found.owners == i]] for i in range(len(texts))]
+    for i, text in enumerate(texts):
+        is_plain = text.isascii() and BOUNDARY not in text
+        is_read = is_plain and max(map(len, cased_words(text)), default=0) < 256
+        if i in found.others:
+            assert read[i] == []
+            assert not is_read
+        else:
+            assert read[i] == cased_words(text)
+
+
+@given(st.text("aBcD1_", min_size=1, max_size=12))
+def test_terms_of_a_run_are_those_of_a_text_that_is_nothing_else(run):
+    own, names = terms_of_run(run)
+    assert own + names == terms(run)
+    number_of = Numbering({BOUNDARY: 0})
+    number_runs([run], number_of)
+    assert list(number_of)[1:] == [run]
 
 
 @given(st.lists(st.text("aBé 1.İ北", max_size=9), max_size=5), st.data())

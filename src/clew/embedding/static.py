@@ -520,10 +520,12 @@ def _words_by_numbers(
         is. They are in no order.
     """
     number_of = Numbering[str]({BOUNDARY: 0})
-    numbers, rows, others = number_words(texts, number_of)
-    more, starts = number_of.of_lists(cased_words(texts[i]) for i in others)
-    rows = np.concatenate([rows, np.repeat(np.array(others, np.int64), np.diff(starts))])
-    return list(number_of)[1:], rows, np.concatenate([numbers, more]) - np.int32(1)
+    plain = number_words(texts, number_of)
+    more, starts = number_of.of_lists(cased_words(texts[i]) for i in plain.others)
+    owners = np.repeat(np.array(plain.others, np.int64), np.diff(starts))
+    rows: NDArray[np.int64] = np.concatenate([plain.owners, owners])
+    numbers = np.concatenate([plain.numbers, more]) - np.int32(1)  # without the boundary
+    return list(number_of)[1:], rows, numbers
 
 
 def _by_name(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
 from clew.read.pieces import Piece
+from clew.text.estimate import estimate_tokens
 from clew.text.kept import Kept
 from clew.text.tokens import count_listed
 from clew.text.words import fold_case, words
@@ -130,6 +131,7 @@ class _Node:
     format: str = "text"
     original: object = None
     vector: Vectors | None = None
+    tokens: int | None = None  # by clew's estimate, where they are known already
 
 
 class _Nodes:
@@ -253,6 +255,7 @@ class _Nodes:
                     references=piece.references,
                     metadata=document.metadata,
                     format=document.format,
+                    tokens=piece.tokens,
                 )
             )
             last_of_kind[piece.kind] = row
@@ -445,8 +448,8 @@ def _build_graph(
         tokens: Of the nodes, where they are counted already; None to count them.
     """
     n, entities, names = len(nodes), len(read.names), read.names
-    texts = [*(node.text for node in nodes), *names.values()]
-    counted = count_listed(texts if tokens is None else texts[n:], count)
+    of_nodes = _tokens_of(nodes, count) if tokens is None else tokens
+    of_entities = count_listed(list(names.values()), count)
     rows = np.full((3, n + entities), NO_ROW, np.int32)
     rows[:, :n] = [
         [node.document for node in nodes],
@@ -458,11 +461,11 @@ def _build_graph(
         spans[:n] = [node.span for node in nodes]
     documents, parents, previous = map(seal, rows)
     return Graph.of(
-        texts,
+        [*(node.text for node in nodes), *names.values()],
         ids=[*(node.id for node in nodes), *(f"entity:{end}" for end in names)],
         kinds=[*(node.kind for node in nodes), *["entity"] * entities],
         count=count,
-        tokens=freeze(counted if tokens is None else np.append(tokens, counted), np.int32),
+        tokens=freeze(np.append(of_nodes, of_entities), np.int32),
         documents=documents,
         parents=parents,
         previous=previous,
@@ -474,6 +477,16 @@ def _build_graph(
         vectors=_known_vectors([node.vector for node in nodes], entities),
         facts=read.as_facts(first_entity=n),
     )
+
+
+def _tokens_of(nodes: Sequence[_Node], count: Callable[[str], int]) -> list[int]:
+    """Return the tokens of nodes; those that were estimated when they were cut, are not again."""
+    found = [node.tokens if count is estimate_tokens else None for node in nodes]
+    missing = [i for i, known in enumerate(found) if known is None]
+    counted = count_listed([nodes[i].text for i in missing], count)
+    for i, own in zip(missing, counted, strict=True):
+        found[i] = own
+    return cast("list[int]", found)
 
 
 def _shown_title(metadata: Mapping[str, Any], above: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clew.document import Document
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a document.
+    r"""A part of a document.
 
     Attributes:
         kind: "section", "passage" or "sentence".
@@ -24,6 +24,8 @@ class Piece:
         parent: The position, among the pieces of the document, of the section or passage around
             this piece; None for the document itself.
         references: The link targets that are written in the piece.
+        tokens: The estimated tokens of its text as an entry of a list, "- ...\n", where who cut it
+            knows them; None otherwise.
 
     Example:
         >>> Piece("passage", "The moon is far.", 0, 16).parent is None
@@ -36,6 +38,7 @@ class Piece:
     end: int
     parent: int | None = None
     references: tuple[str, ...] = ()
+    tokens: int | None = field(default=None, compare=False, repr=False)
 
 
 class CutDocument(NamedTuple):

@@ -11,6 +11,7 @@ from clew.read.formats.outline import Block, Close, Heading
 from clew.read.formats.table import outline_text
 from clew.read.pieces import Piece
 from clew.read.split.semantic import Unit, subject_starts
+from clew.text.estimate import estimate_tokens
 from clew.text.spans import lines, pack_spans, sentences, split_at_words, trim_span
 from clew.text.tokens import span_counter
 from clew.text.words import has_content
@@ -44,6 +45,7 @@ class Cutter:
         self._is_semantic = options.semantic is not False
         mark = max(0, count("- word\n") - count("word"))  # as `Graph.tokens` counts a passage
         self._max_tokens = max(1, options.tokens - mark)
+        self._mark = mark if count is estimate_tokens else None
         self._size = span_counter(text, count)  # (start, end) -> tokens of text[start:end]
         self._subject_starts: frozenset[int] = frozenset()  # places where a passage must begin
         self._links: tuple[tuple[int, str], ...] = ()
@@ -148,7 +150,8 @@ class Cutter:
         """
         text, position = self._text, len(self._pieces)
         links = self._links_in(start, end) if links is None else links
-        self._pieces.append(Piece("passage", text[start:end], start, end, parent, links))
+        tokens = None if self._mark is None else self._mark + self._size(start, end)
+        self._pieces.append(Piece("passage", text[start:end], start, end, parent, links, tokens))
         if not sentence_spans:
             return
         first = bisect_right(sentence_spans, start, key=lambda span: span[1])
