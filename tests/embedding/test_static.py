@@ -19,7 +19,7 @@ from clew.embedding import word_vectors
 from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.latent_semantic import signatures
 from clew.embedding.static import StaticEmbedding
-from clew.embedding.word_vectors import PieceNumbers, piece_vectors
+from clew.embedding.word_vectors import WEIGHTS, PieceNumbers, piece_vectors, stored_vectors
 from clew.text.words import cased_words, terms
 
 PASSAGES = [
@@ -105,13 +105,31 @@ def test_it_can_be_made_again_from_its_counts_and_be_pickled():
 
 def test_vectors_that_are_not_installed_are_named(monkeypatch):
     clew.embedding.word_vectors.piece_vectors.cache_clear()
+    clew.embedding.word_vectors.stored_vectors.cache_clear()
     monkeypatch.setattr(clew.embedding.word_vectors, "PACKAGE", "no_such_package")
     with pytest.raises(ImportError, match=r"no_such_package/weights/.* is missing: install"):
         piece_vectors()
 
 
+def test_vectors_are_looked_at_on_the_disk_as_the_library_of_their_format_reads_them():
+    library = pytest.importorskip("safetensors.numpy")
+    (read,) = library.load_file(clew.embedding.word_vectors._file(WEIGHTS)).values()
+    np.testing.assert_array_equal(stored_vectors(), read)
+    np.testing.assert_array_equal(piece_vectors(), read.astype(np.float32))
+    assert not stored_vectors().flags.writeable
+
+
+def test_weights_of_another_shape_are_named(tmp_path, monkeypatch):
+    library = pytest.importorskip("safetensors.numpy")
+    library.save_file({"a": np.zeros((3, 2), np.float16)}, tmp_path / "w", {"made": "here"})
+    monkeypatch.setattr(clew.embedding.word_vectors, "_file", lambda _: str(tmp_path / "w"))
+    with pytest.raises(ImportError, match=r"are F16 \(3, 2\), not F16 \(32000, 256\): install"):
+        stored_vectors.__wrapped__()
+
+
 def test_without_the_vectors_a_default_index_compares_words_and_says_so(monkeypatch, caplog):
     clew.embedding.word_vectors.piece_vectors.cache_clear()
+    clew.embedding.word_vectors.stored_vectors.cache_clear()
     clew.embedding.word_vectors._tokenizer.cache_clear()
     clew.embedding.word_vectors.piece_numbers.cache_clear()
     monkeypatch.setattr(clew.embedding.word_vectors, "PACKAGE", "no_such_package")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.block_products import block_products, in_blocks
-from clew.embedding.word_vectors import PIECES, piece_vectors
+from clew.embedding.word_vectors import PIECES, piece_vectors, stored_vectors
 from clew.graph import Mask, Vectors, products
 
 MAX_COPIED = PIECES * 3 // 4  # pieces whose vectors are copied, not to go through those of all
@@ -37,7 +37,7 @@ class ComparedPieces:
         if np.count_nonzero(compared) > MAX_COPIED:
             return cls(np.arange(PIECES), None)
         pieces = np.flatnonzero(compared)
-        return cls(pieces, piece_vectors()[pieces])
+        return cls(pieces, stored_vectors()[pieces].astype(np.float32))
 
     def products(self, vector: Vectors) -> Vectors:
         """Return the dot products with a vector, float32 [p].

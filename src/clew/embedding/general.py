@@ -21,7 +21,7 @@ from clew.algorithms.kernels.bag_vectors import centre_rows, put_halves, round_r
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_table import WordTable
-from clew.embedding.word_vectors import MissingVectorsError, piece_vectors
+from clew.embedding.word_vectors import MissingVectorsError, stored_vectors
 from clew.forking import renew_after_fork
 from clew.graph import Vectors, freeze, seal
 from clew.text.kept import MAX_KEPT_TEXT
@@ -137,7 +137,7 @@ class GeneralEmbedding(StaticEmbedding):
         Raises:
             MissingVectorsError: The word vectors are not installed.
         """
-        piece_vectors()
+        stored_vectors()
         static, made = kept_vectors().static, object.__new__(cls)
         made.__dict__.update(
             n_texts=0,

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
-from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, piece_vectors
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, stored_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
 from clew.text.kept import Kept
@@ -241,7 +241,7 @@ class StaticEmbedding:
         pieces = np.array(sorted(counts), np.int64)
         times = np.array([counts[piece] for piece in pieces.tolist()], np.float64)
         weights = np.sqrt(times * self.piece_weights[pieces]).tolist()
-        vectors, meaning = piece_vectors()[pieces].astype(np.float64), np.zeros(DIMENSIONS)
+        vectors, meaning = stored_vectors()[pieces].astype(np.float64), np.zeros(DIMENSIONS)
         for weight, vector in zip(weights, vectors, strict=True):
             meaning += weight * vector
         return meaning
@@ -328,7 +328,7 @@ class StaticEmbedding:
         n = len(counts.of_terms)
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
-        pieces = piece_vectors()[counts.pieces].astype(np.float64)
+        pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
 
@@ -429,7 +429,7 @@ class TextCounts:
     Attributes:
         terms: the distinct terms, sorted.
         of_terms: float64 [texts, terms].
-        pieces: the distinct pieces, as rows of `piece_vectors`, ascending.
+        pieces: the distinct pieces, as rows of `stored_vectors`, ascending.
         of_pieces: float64 [texts, pieces].
     """
 

@@ -7,6 +7,8 @@ them: nothing is downloaded. Only its files are read; importing it takes most of
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Vectors, freeze
 
@@ -24,6 +27,8 @@ PACKAGE = "wordllama"
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PIECES, DIMENSIONS = 32_000, 256
+HEADER_LENGTH = struct.Struct("<Q")  # of the file of weights, which has the layout of safetensors
+DTYPES = {"F16": "<f2", "F32": "<f4"}
 MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
 WORD_BEGIN = "\u2581"  # in the place of the space before a word
 
@@ -33,8 +38,36 @@ class MissingVectorsError(ImportError):
 
 
 @lru_cache(maxsize=1)
+def stored_vectors() -> NDArray[np.floating]:
+    """Return the vector of every piece as the package has them: float16 [32000, 256].
+
+    They are looked at where they lie on the disk: a build needs some thousands, a question a few.
+
+    Raises:
+        MissingVectorsError: the package, or its weights, are not there.
+
+    Example:
+        >>> stored_vectors().shape
+        (32000, 256)
+    """
+    path = _file(WEIGHTS)
+    with Path(path).open("rb") as file:  # a length, a header in JSON, and the numbers
+        (length,) = HEADER_LENGTH.unpack(file.read(HEADER_LENGTH.size))
+        header = json.loads(file.read(length))
+    (entry,) = (entry for name, entry in header.items() if name != "__metadata__")
+    dtype, shape = DTYPES.get(entry["dtype"]), tuple(entry["shape"])
+    if dtype is None or shape != (PIECES, DIMENSIONS):
+        raise MissingVectorsError(
+            f"the weights of {PACKAGE} are {entry['dtype']} {shape}, not F16 "
+            f"({PIECES}, {DIMENSIONS}): install {PACKAGE}>=0.4,<0.5"
+        )
+    start = HEADER_LENGTH.size + length + entry["data_offsets"][0]
+    return np.asarray(np.memmap(path, dtype, "r", start, shape))
+
+
+@lru_cache(maxsize=1)
 def piece_vectors() -> Vectors:
-    """Return the vector of every piece: float32 [32000, 256].
+    """Return the vector of every piece, for what goes through all of them: float32 [32000, 256].
 
     Raises:
         MissingVectorsError: the package, or its weights, are not there.
@@ -43,15 +76,7 @@ def piece_vectors() -> Vectors:
         >>> piece_vectors().shape
         (32000, 256)
     """
-    from safetensors.numpy import load_file
-
-    (vectors,) = load_file(_file(WEIGHTS)).values()
-    if vectors.shape != (PIECES, DIMENSIONS):
-        raise MissingVectorsError(
-            f"the weights of {PACKAGE} have shape {vectors.shape}, not ({PIECES}, {DIMENSIONS}): "
-            f"install {PACKAGE}>=0.4,<0.5"
-        )
-    return freeze(vectors, np.float32)
+    return freeze(stored_vectors(), np.float32)
 
 
 class PieceNumbers(dict[str, tuple[int, ...]]):
@@ -121,7 +146,7 @@ def _encoding() -> Any:  # noqa: ANN401  # of a package whose models have no typ
 
 def load() -> None:
     """Load the vectors and what finds the pieces of words, before they are needed."""
-    piece_vectors()
+    stored_vectors()
     load_pieces()
 
 
