@@ -457,7 +457,7 @@ class TextCounts:
         """
         terms = sorted(set().union(*(part.terms for part in parts)))
         number_of = {term: number for number, term in enumerate(terms)}
-        pieces = np.unique(np.concatenate([part.pieces for part in parts]))
+        pieces = np.flatnonzero(np.bincount(np.concatenate([part.pieces for part in parts])))
         of_terms = [
             _with_numbers(part.of_terms, [number_of[term] for term in part.terms], len(terms))
             for part in parts

@@ -64,7 +64,7 @@ class Synonym:
     def _of_long_names(self, graph: Graph, edges: Edges, known: Edges | None = None) -> Edges:
         """The edges from names that are long enough, as those are that known edges come from."""
         is_known = row_mask([] if known is None else known.tails, len(graph))
-        others = np.unique(edges.tails[~is_known[edges.tails]]).tolist()
+        others = np.flatnonzero(row_mask(edges.tails, len(graph)) & ~is_known).tolist()
         too_short = [
             row for row in others if sum(map(str.isalnum, graph.texts[row])) < self.min_letters
         ]
