@@ -25,6 +25,7 @@ def small(monkeypatch):
     for module in (bags, counted_beside):
         monkeypatch.setattr(module, "BATCH", 16)
     monkeypatch.setattr(counted_beside, "PART", 5)
+    monkeypatch.setattr(counted_beside, "LAST_PART", 2)
     monkeypatch.setattr(counted_beside, "MIN_CHARACTERS", 1)
     monkeypatch.setattr(compact, "MIN_ROWS", 10)
 
@@ -50,6 +51,18 @@ def test_the_batches_are_those_of_one_process(small):
         for array, wanted in zip(arrays_of(own), arrays_of(other), strict=True):
             assert array.dtype == wanted.dtype
             assert np.array_equal(array, wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1, 1024, 1025, 2048, 8191, 8192, 8193, 9261, 20_000])
+def test_the_last_parts_are_small_and_every_batch_is_several_whole_ones(n):
+    bounds = counted_beside._bounds(n)
+    sizes = np.diff(bounds)
+    assert bounds[0] == 0
+    assert bounds[-1] == n
+    assert set(range(0, n, bags.BATCH)) <= set(bounds)
+    assert (sizes > 0).all()
+    assert max(sizes[-4:], default=0) <= counted_beside.LAST_PART
+    assert (sizes == counted_beside.PART).sum() >= n // counted_beside.PART - 2
 
 
 def test_of_other_texts_there_are_none(small):

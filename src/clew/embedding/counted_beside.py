@@ -7,8 +7,8 @@ facts and puts the graph together. It counts along once it needs the counts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from clew.document import Document
 from clew.embedding.bags import BATCH, narrowed, widened
@@ -21,6 +21,7 @@ from clew.processes import ItemsBegun, begin_items, end_others
 
 MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
+LAST_PART = 256  # the same of what comes last, so that no process waits long for another
 
 
 class CountsBeside:
@@ -61,11 +62,7 @@ class CountsBeside:
         if self.has_begun or not is_large(nodes):
             return
         self._texts = texts_to_embed(nodes, nodes.rows("passage").tolist(), replacement_texts)
-        parts = [
-            self._texts[start : min(start + PART, end)]
-            for end in range(BATCH, len(self._texts) + BATCH, BATCH)
-            for start in range(end - BATCH, min(end, len(self._texts)), PART)
-        ]
+        parts = [self._texts[start:end] for start, end in pairwise(_bounds(len(self._texts)))]
         sizes = [sum(map(len, part)) for part in parts]
         self._work = begin_items(count_part, parts, sizes=sizes)
 
@@ -83,6 +80,26 @@ class CountsBeside:
         counted = work.results() if self._texts == texts else None
         end_others()
         return None if counted is None else _in_batches(counted)
+
+
+def _bounds(n: int) -> list[int]:
+    """Return where the parts of so many texts start, and where the last one ends.
+
+    Each batch is several whole parts.
+
+    Example:
+        >>> bounds = _bounds(BATCH + 300)
+        >>> bounds[:3], bounds[-3:] == [BATCH, BATCH + LAST_PART, BATCH + 300]
+        ([0, 1024, 2048], True)
+    """
+    batches = range(0, n, BATCH)
+    starts = [start for one in batches for start in range(one, min(one + BATCH, n), PART)]
+    finer = [
+        bound
+        for start, end in pairwise([*starts[-2:], n])
+        for bound in range(start, end, LAST_PART)
+    ]
+    return [*starts[:-2], *finer, n]
 
 
 def count_part(texts: Sequence[str]) -> TextCounts:
@@ -103,5 +120,8 @@ def _load(_: None) -> None:
 def _in_batches(parts: list[TextCounts]) -> Iterator[TextCounts]:
     parts.reverse()
     while parts:
-        own = [widened(parts.pop()) for _ in range(min(math.ceil(BATCH / PART), len(parts)))]
+        own, n = list[TextCounts](), 0
+        while parts and n < BATCH:
+            own.append(widened(parts.pop()))
+            n += len(own[-1])
         yield TextCounts.joined(own) if len(own) > 1 else own[0]
