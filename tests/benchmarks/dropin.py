@@ -5,8 +5,8 @@
 
 A set is a folder that `clew measure` reads. Its passages go into LangChain's store in memory. The
 embedder is a sentence-transformers model, or a function texts -> vectors; without one it is clew's
-own, fitted on the set. Every row answers from the store's vectors; `full index` is clew's own index
-of the whole set, by clew's own vectors and `Names`.
+own, fitted on the set. Every row answers from the store's vectors; the full indexes are clew's own
+of the whole set with `Names`, one by the store's vectors and one by clew's.
 
 Recall of the gold passages among the best 2, 5 and 10, and in a context of 512 tokens; the paired
 difference from the store, and from words beside vectors, with its 95 % interval; and for a question the texts embedded, the searches
@@ -144,11 +144,16 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
     store.add_documents([Document(text, id=id) for id, text in texts.items()])
     lengths = {id: estimate_tokens(text) for id, text in texts.items()}
 
-    index = clew.Index.from_documents(benchmark.documents, extractor=clew.Names())
+    names = clew.Names()
+    index = clew.Index.from_documents(benchmark.documents, extractor=names)
+    same = clew.Index.from_documents(
+        benchmark.documents, extractor=names, embedder=embeddings.embedder
+    )
     answers = answers_of(store, lengths) | {
         "and a third": over_store(store, hops=2),
         "`budgeted`, a second look": over_store(store, recipe="budgeted"),
-        "full index": of_clew(index.ask),
+        "full index, the same vectors": of_clew(same.ask),
+        "full index, clew's vectors": of_clew(index.ask),
     }
     values, costs = {}, {"embedded": {}, "searches": {}, "ms": {}}
     for name, answer in answers.items():

@@ -65,6 +65,7 @@ GROUPS |= {
 CORPORA = tuple(corpus for corpora in GROUPS.values() for corpus in corpora)
 GROUPS |= {"written": tuple(SOURCES), "prepared": tuple(SETS)}
 RECIPES = ("dense", "bm25", "fused", "hipporag", "budgeted", "kurisu", "fifteen")
+ANY_OF_THEM = "any of them"
 BUDGETS = (256, 512, 1024, 2048)
 MINILM = "all-MiniLM-L6-v2"
 STOP = frozenset(
@@ -186,13 +187,27 @@ def compare(
     names: Sequence[str],
     questions: Sequence[QuotedQuestion],
     budgets: Sequence[int],
+    best_of: bool = False,
 ) -> tuple[Table, dict[str, dict[str, str]]]:
-    """Return the table of one corpus, and its further columns by column and recipe."""
+    """Return the table of one corpus, and its further columns by column and recipe.
+
+    With `best_of` a row more has what any of the recipes finds: who knew beforehand which of them
+    to ask, question by question and figure by figure, would have it.
+    """
     measured = {name: measure(index, method_of(name, title), questions, budgets) for name in names}
-    table = build_table(title, {name: own for name, (own, _) in measured.items()}, names[0])
+    figures = {name: own for name, (own, _) in measured.items()}
+    if best_of:
+        own = figures.values()
+        figures[ANY_OF_THEM] = {
+            figure: np.max([one[figure] for one in own], axis=0).tolist()
+            for figure in figures[names[0]]
+        }
+    table = build_table(title, figures, names[0])
     columns = measured[names[0]][1]
     return table, {
-        column: {name: more[column] for name, (_, more) in measured.items()} for column in columns
+        column: {name: more[column] for name, (_, more) in measured.items()}
+        | ({ANY_OF_THEM: "-"} if best_of else {})
+        for column in columns
     }
 
 
@@ -343,6 +358,11 @@ def main() -> None:
         action="store_true",
         help="count any passage of the file that answers, which needs no exact place",
     )
+    parser.add_argument(
+        "--best-of",
+        action="store_true",
+        help="add a row of what any of the recipes finds, as if one knew beforehand which to ask",
+    )
     parser.add_argument("--intervals", action="store_true", help="write every interval")
     parser.add_argument("--json", type=Path, help="write all figures into this file, too")
     options = parser.parse_args()
@@ -354,7 +374,9 @@ def main() -> None:
         started = time.perf_counter()
         index = index_of(folder, options)
         seconds = time.perf_counter() - started
-        table, more = compare(corpus, index, options.recipes, questions, options.budgets)
+        table, more = compare(
+            corpus, index, options.recipes, questions, options.budgets, options.best_of
+        )
         tables.append(table)
         n = sum(bool(question.places) for question in questions)
         print(

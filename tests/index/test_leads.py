@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from clew import Document
 from clew.index import leads
 from clew.index.leads import LEAD_SHARE, cosines_by_id
 from clew.text.words import words
@@ -71,3 +72,18 @@ def test_words_of_the_question_that_are_said_are_known_by_their_beginnings(relat
     asked = {word[:5] for word in words(" ".join(question)) if len(word) >= 5}
     said = {word[:5] for word in words(" ".join(relation)) if len(word) >= 5}
     assert leads._hits(" ".join(relation), frozenset(asked)) == len(asked & said)
+
+
+@pytest.mark.parametrize("is_metadata", [False, True])
+def test_documents_that_the_question_names_lead_first_wherever_they_stand(is_metadata: bool):
+    people = ["Anna Bell", "Ben Okri", "Cleo Hart", "Dan Ek", "Eva Lind", "Finn Moe", "Gil Ash"]
+    people += ["Hal Orr", "Ida Wes", "Jon Tay", "Kim Roe", "Lea Fox"]
+    films = [f"Old Town {i}" for i in range(10)] + ["Blue Harbour (1950 film)", "Night Ferry"]
+    documents = []
+    for film, person in zip(films, people, strict=True):
+        text = f"It is a drama film directed by {person} in Rome."
+        metadata = {"title": film} if is_metadata else {}
+        documents.append(Document(film, text if is_metadata else f"{film}\n{text}", metadata))
+    asked = "Are the directors of Blue Harbour and Night Ferry from the same country?"
+    assert set(leads.names_to_follow(asked, documents, count=2)) == {"Kim Roe", "Lea Fox"}
+    assert not {"Kim Roe", "Lea Fox"} & set(leads.names_to_follow("Who is he?", documents))

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from selectolax.lexbor import LexborHTMLParser
 
+from clew.graph import EMPTY
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.extract.relations import ELLIPSIS
 from clew.read.formats.code_languages import CODE_FORMATS
@@ -30,8 +31,9 @@ from clew.text.words import fold_case, stand_side_by_side, words
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
 BEGINNING = 5  # letters
+MAX_TITLE = 120  # characters
 LEAD_NAMES = 3  # that a further search is made with
-LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+LEAD_DOCUMENTS = 20  # that a further search may add to the candidates
 LEAD_SHARE = 0.95  # of the cosine with a further search, beside that with the question
 MAX_LINKS = 200  # names that one search asks for: some stores take no filter of thousands
 MAX_HOPS = 5
@@ -91,8 +93,10 @@ def names_to_follow(
     For each of the ten best documents that has it, a name scores 1 / rank, divided by the number of
     names there and by the number of these documents that have it, times one more than the number of
     the question's words that are said of it there: of "directed by" for a question on a director.
-    What the question names, and what a document is about, leads nowhere new. The names of programs
-    lead to the wrong ones (`save`, `read`): where most documents are source code, there are none.
+    Documents whose titles stand in the question have the first rank, all of them: a question that
+    compares two films leads to both directors. What the question names, and what a document is
+    about, leads nowhere new. The names of programs lead to the wrong ones (`save`, `read`): where
+    most documents are source code, there are none.
 
     Args:
         question: What is asked.
@@ -107,10 +111,17 @@ def names_to_follow(
         >>> names_to_follow("Where does the man live that Anna married?", documents, count=1)
         ('Ben Okri',)
     """
-    best = load_documents(documents[:LEADING], untrusted=True).documents
+    present = words(question)
+    titled, others = list[object](), list[object]()
+    for candidate in documents:
+        is_titled = stand_side_by_side(words(_title(candidate)), present)
+        (titled if is_titled else others).append(candidate)
+    best = load_documents([*titled, *others][:LEADING], untrusted=True).documents
     if 2 * sum(one.format in CODE_FORMATS for one in best) > len(best):
         return ()
-    read = READER.triples([Passage(one.id, one.text, format=one.format) for one in best])
+    read = READER.triples(
+        [Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in best]
+    )
     asked, known = _beginnings(question), {fold_case(name) for name in followed}
     names_of: list[dict[str, _Name]] = []
     for document, triples in zip(best, read, strict=True):
@@ -128,11 +139,12 @@ def names_to_follow(
     found_in = Counter(key for names in names_of for key in names)
     scores: dict[str, float] = defaultdict(float)
     written: dict[str, str] = {}
-    for rank, names in enumerate(names_of, 1):
+    first_other = len(titled) - bool(titled)
+    for i, names in enumerate(names_of, 1):
+        rank = max(1, i - first_other)
         for key, (text, hits) in names.items():
             scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
             written.setdefault(key, text)
-    present = words(question)
     new = (
         key
         for key in sorted(scores, key=lambda key: -scores[key])
@@ -167,6 +179,17 @@ def links_in(text: str, name: str = "") -> tuple[str, ...]:
             if target := unquote(urldefrag(written.strip()).url):
                 found += [urljoin(name, target), target]
     return tuple(dict.fromkeys(found))
+
+
+def _title(document: object) -> str:
+    """Return the title of a document, or its first line, without what is in brackets."""
+    text: str = getattr(document, "page_content", "") or getattr(document, "text", "")
+    first_line = text[:MAX_TITLE].partition("\n")[0]
+    return (_own_title(getattr(document, "metadata", EMPTY)) or first_line).partition("(")[0]
+
+
+def _own_title(metadata: Mapping[str, object]) -> str:
+    return " ".join(str(metadata.get("title") or "").split())
 
 
 class _Name(NamedTuple):

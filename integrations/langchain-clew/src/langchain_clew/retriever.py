@@ -272,13 +272,13 @@ class ClewRetriever(ChangingRetriever):
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds.
             facts: As in `from_documents`. Where there are some, none are read.
-            hops: How many more searches follow the first, each adding up to 15 documents. Under a
+            hops: How many more searches follow the first, each adding up to 20 documents. Under a
                 `score_threshold` these are documents that are relevant enough to the question
                 itself, and where the store's vectors do not say how relevant they are, there is no
                 further search.
             edges: Pairs of keys of metadata. A document leads to those whose value of the second
                 key is its own value of the first, or one of its own: `[("see", "url")]`. Each
-                pair is one more search, for up to 15 documents, under the same filter.
+                pair is one more search, for up to 20 documents, under the same filter.
                 `("page_content", "source")` follows the links in the texts of the ten best
                 documents, relative to their own `source`.
             **options: As in `from_documents`; the options of the index are for the small graph of
