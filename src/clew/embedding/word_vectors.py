@@ -7,8 +7,6 @@ them: nothing is downloaded. Only its files are read; importing it takes most of
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -27,8 +25,6 @@ PACKAGE = "wordllama"
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PIECES, DIMENSIONS = 32_000, 256
-HEADER_LENGTH = struct.Struct("<Q")  # of the file of weights, which has the layout of safetensors
-DTYPES = {"F16": "<f2", "F32": "<f4"}
 MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
 WORD_BEGIN = "\u2581"  # in the place of the space before a word
 
@@ -41,7 +37,8 @@ class MissingVectorsError(ImportError):
 def stored_vectors() -> NDArray[np.floating]:
     """Return the vector of every piece as the package has them: float16 [32000, 256].
 
-    They are looked at where they lie on the disk: a build needs some thousands, a question a few.
+    A build needs some thousands of them and a question a few, so they are widened when they are
+    used.
 
     Raises:
         MissingVectorsError: the package, or its weights, are not there.
@@ -50,19 +47,16 @@ def stored_vectors() -> NDArray[np.floating]:
         >>> stored_vectors().shape
         (32000, 256)
     """
-    path = _file(WEIGHTS)
-    with Path(path).open("rb") as file:  # a length, a header in JSON, and the numbers
-        (length,) = HEADER_LENGTH.unpack(file.read(HEADER_LENGTH.size))
-        header = json.loads(file.read(length))
-    (entry,) = (entry for name, entry in header.items() if name != "__metadata__")
-    dtype, shape = DTYPES.get(entry["dtype"]), tuple(entry["shape"])
-    if dtype is None or shape != (PIECES, DIMENSIONS):
+    from safetensors.numpy import load_file
+
+    (vectors,) = load_file(_file(WEIGHTS)).values()
+    if vectors.shape != (PIECES, DIMENSIONS):
         raise MissingVectorsError(
-            f"the weights of {PACKAGE} are {entry['dtype']} {shape}, not F16 "
-            f"({PIECES}, {DIMENSIONS}): install {PACKAGE}>=0.4,<0.5"
+            f"the weights of {PACKAGE} have shape {vectors.shape}, not ({PIECES}, {DIMENSIONS}): "
+            f"install {PACKAGE}>=0.4,<0.5"
         )
-    start = HEADER_LENGTH.size + length + entry["data_offsets"][0]
-    return np.asarray(np.memmap(path, dtype, "r", start, shape))
+    vectors.setflags(write=False)
+    return vectors
 
 
 @lru_cache(maxsize=1)
