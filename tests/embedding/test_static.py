@@ -10,9 +10,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import load_file, save_file
 
 import clew.embedding.word_vectors
 from clew import Document, Index
