@@ -538,6 +538,8 @@ class TestItemsBegun:
             map_items(work.who, range(20), sizes=self.SIZES)
             begun = begin_items(work.who, [lock, 2], sizes=self.SIZES[:2])
             behind = begin_elsewhere(work.who, "last")
+            for thread in begun._threads:  # or this process would take the lock itself
+                thread.join()
             assert begun.results() == [(lock, os.getpid()), (2, os.getpid())]
             assert behind.result() is None, "an answer of another work would be taken for its own"
         assert "pickle" in caplog.text
