@@ -22,9 +22,19 @@ from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names
-from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym
+from clew.link import (
+    Contains,
+    Fact,
+    Hyperlink,
+    Mentions,
+    Next,
+    Shared,
+    Similar,
+    Synonym,
+    Variant,
+)
 from clew.processes import start_others, working
-from clew.read import FILES, Extractor, FileReading, Split, Symbols, Triple
+from clew.read import FILES, Extractor, FileReading, Names, Split, Symbols, Triple
 from clew.read.folder_size import folder_size
 from clew.read.json_values import check_savable
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
@@ -45,6 +55,12 @@ DEFAULT_LINKS: tuple[Link, ...] = (
     Similar(code=False),
     Synonym(),
 )
+
+LINKS_OF_NAMES: tuple[Link, ...] = tuple(
+    Variant() if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
+)
+"""The links of an index that is made with `clew.Names()` and the embedded default: its names are
+compared by their words, so that nothing waits for their vectors, and find as much."""
 
 SYMBOLS = Symbols()
 """What reads facts unless somebody says otherwise: what source code defines, calls and imports.
@@ -99,7 +115,8 @@ class IndexConfig:
             `clew.SplitFiles()`, which is there without being named, cuts what is read from files
             alone: a text or a document that is handed in stays as its caller cut it. None keeps
             every document whole.
-        links: The kinds of edge to make.
+        links: The kinds of edge to make. Where nobody names them, they are `DEFAULT_LINKS`, and
+            `LINKS_OF_NAMES` where the extractor is `clew.Names()` and the embedder None.
         canonical: A function from a text to the text by which it is found, such as `clew.Plain()`,
             for passages and questions alike. What is read stays as it is. None changes nothing.
         count: The tokenizer that budgets are counted with: a function text -> number (or list) of
@@ -249,7 +266,8 @@ class IndexConfig:
         """Return the configuration that these keywords make.
 
         Args:
-            base: The values that stay where no keyword replaces them. None stands for the defaults.
+            base: The values that stay where no keyword replaces them. None stands for the defaults,
+                links among them that suit what else is given.
             **keywords: Fields of `IndexConfig`.
 
         Raises:
@@ -264,7 +282,10 @@ class IndexConfig:
         values: dict[str, Any] = {
             name: CONVERTERS.get(name, _unchanged)(v) for name, v in keywords.items()
         }
-        return replace(base or cls(), **values)
+        made = replace(base or cls(), **values)
+        if base is not None or "links" in values or made.embedder is not None:
+            return made
+        return replace(made, links=LINKS_OF_NAMES) if type(made.extractor) is Names else made
 
 
 def _unchanged(value: object) -> object:

@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from clew.graph import Edges, Graph, Mask, row_mask
-from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
+from clew.graph import Edges, Graph, Mask
+from clew.link._shared import from_long_names, grown_edges, nearest_edges, shrunk_edges
 
 
 @dataclass(frozen=True)
@@ -43,29 +41,15 @@ class Synonym:
 
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
-        return self._of_long_names(
-            graph, nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
-        )
+        edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
+        return from_long_names(graph, edges, self.min_letters)
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         rows = graph.rows("entity")
-        return self._of_long_names(
-            graph,
-            grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity),
-            before,
-        )
+        edges = grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity)
+        return from_long_names(graph, edges, self.min_letters, before)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         rows = graph.rows("entity")
-        return self._of_long_names(
-            graph, shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
-        )
-
-    def _of_long_names(self, graph: Graph, edges: Edges, known: Edges | None = None) -> Edges:
-        """The edges from names that are long enough, as those are that known edges come from."""
-        is_known = row_mask([] if known is None else known.tails, len(graph))
-        others = np.flatnonzero(row_mask(edges.tails, len(graph)) & ~is_known).tolist()
-        too_short = [
-            row for row in others if sum(map(str.isalnum, graph.texts[row])) < self.min_letters
-        ]
-        return edges.take(np.flatnonzero(~row_mask(too_short, len(graph))[edges.tails]))
+        edges = shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
+        return from_long_names(graph, edges, self.min_letters)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import pairwise
@@ -101,10 +101,10 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         ([0, 1], [1, 0], [1.0, 1.0])
     """
     if 0 < len(vectors) <= MAX_FEW:
-        return _frozen(_finished([_near_of_few(vectors, k, min_cosine)], k, min_cosine))
+        return _frozen(nearest_among([_near_of_few(vectors, k, min_cosine)], k, min_cosine))
     close = _near_by_columns(vectors, k, min_cosine)
     if close is not None:
-        return _frozen(_finished(close, k, min_cosine))
+        return _frozen(nearest_among(close, k, min_cosine))
     with _threads_of_products(len(vectors)):
         bounds = _bounding_vectors(vectors, min_cosine)
     if len(vectors) > (MAX_EXACT if bounds is None else MAX_EXACT_BY_BOUNDS):
@@ -113,7 +113,7 @@ def nearest_pairs(vectors: Vectors, k: int, min_cosine: float) -> tuple[Rows, Ro
         blocks = _all_near(vectors, k, min_cosine)
     else:
         blocks = _near_by_bounds(vectors, bounds, k, min_cosine)
-    return _frozen(_finished(blocks, k, min_cosine))
+    return _frozen(nearest_among(blocks, k, min_cosine))
 
 
 def _frozen(pairs: Neighbours) -> tuple[Rows, Rows, Floats]:
@@ -533,7 +533,7 @@ def nearest_of_some(
         cosines[np.arange(len(some)), some] = -1
         rows, others, scores = _candidates(cosines, k, np.full(len(some), min_cosine, np.float32))
         blocks.append((some[rows], others, scores))
-    return _finished(blocks, k, min_cosine)
+    return nearest_among(blocks, k, min_cosine)
 
 
 def with_newer(
@@ -607,7 +607,7 @@ def _cosines_of(
 
 
 def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Neighbours:
-    """Return what `_finished` does, where the first block has the nearest of most rows in order.
+    """Return what `nearest_among` does, where the first block has the nearest of most rows in order.
 
     Such a row is ranked again where another block has it, where two of its cosines may count as
     equal, and where one is near the lowest.
@@ -636,14 +636,26 @@ def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Ne
     return Neighbours(rows[order], others[order], cosines)
 
 
-def _finished(blocks: list[Pairs], k: int, min_cosine: float) -> Neighbours:
+def nearest_among(blocks: Sequence[Pairs], k: int, min_cosine: float) -> Neighbours:
+    """Return at most `k` nearest of the pairs of each row, in order.
+
+    Args:
+        blocks: (rows, neighbours, cosines), pairs of different rows; each once.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> pairs = np.array([0, 0, 1]), np.array([1, 2, 0]), np.array([0.8, 0.9, 0.8])
+        >>> nearest_among([pairs], 1, 0.5).others.tolist()
+        [2, 0]
+    """
     if not blocks:
         return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     rows, others, scores = _nearest_of(_joined(blocks), k, min_cosine)
     return Neighbours(rows, others, np.minimum(equalize(scores, 1.0), 1.0))
 
 
-def _joined(blocks: list[Pairs]) -> Pairs:
+def _joined(blocks: Sequence[Pairs]) -> Pairs:
     rows, others, scores = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return rows, others, scores
 

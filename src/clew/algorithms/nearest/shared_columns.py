@@ -1,0 +1,112 @@
+"""The nearest rows of a matrix of few entries, by the columns that rows share: exactly.
+
+A pair with a high cosine shares one of the columns that most of either row is in. So a row is
+compared with those alone that have such a column in common with it, as in Bayardo, Ma and Srikant,
+"Scaling up all pairs similarity search" (2007). Time grows with these pairs, not with all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.nearest.exact import Neighbours, Pairs, nearest_among
+from clew.algorithms.ranking import TOLERANCE
+from clew.graph import Floats, Mask, expand_ranges, offsets_of
+
+MAX_COMPARED = 1_000_000  # pairs that are compared at once
+
+
+def nearest_by_columns(rows: CompressedRows, k: int, min_cosine: float) -> Neighbours:
+    """Return at most `k` nearest other rows of every row.
+
+    Args:
+        rows: unit rows, of numbers above 0; the fewer rows have a column, the sooner it should
+            come, since the first columns of a row bring it together with others.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> values = np.array([1.0, 0.6, 0.8])
+        >>> rows = CompressedRows(np.array([0, 1, 3]), np.array([0, 0, 1]), values, 2)
+        >>> nearest_by_columns(rows, 1, 0.5).cosines.tolist()
+        [0.6, 0.6]
+    """
+    owners, lowest = rows.rows, min_cosine - 2 * TOLERANCE
+    leads, keys = _leading_entries(rows, lowest), owners * rows.width + rows.columns
+    blocks: list[Pairs] = []
+    for some, others in _pairs_that_share(owners[leads], rows.columns[leads], len(rows)):
+        cosines = _cosines_of(rows, keys, some, others)
+        near = cosines >= lowest
+        some, others, cosines = some[near], others[near], cosines[near]
+        blocks += [(some, others, cosines), (others, some, cosines)]
+    return nearest_among(blocks, k, min_cosine)
+
+
+def _leading_entries(rows: CompressedRows, min_cosine: float) -> Mask:
+    """Return the entries of each row of which two rows with such a cosine share one.
+
+    They are the first ones, until what is left is shorter than the cosine: no product with that
+    reaches it.
+    """
+    behind = np.append(0.0, np.cumsum(np.square(rows.values)))
+    left = behind[rows.starts[1:]][rows.rows] - behind[:-1]  # of an entry and those behind it
+    leads: Mask = left >= min_cosine**2 - TOLERANCE
+    return leads
+
+
+def _pairs_that_share(
+    rows: NDArray[np.int64], columns: NDArray[np.int32], n: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the pairs of rows that have a column in common, each once: the lower, and the higher.
+
+    Args:
+        rows: the row of each entry, ascending.
+        columns: its column.
+        n: the number of rows.
+    """
+    order = np.argsort(columns, kind="stable")
+    by_column = rows[order]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    ends = np.cumsum(np.bincount(columns))
+    n_later = ends[columns] - place - 1  # rows below it that have its column
+    behind = np.cumsum(np.bincount(rows, n_later, n)).astype(np.int64)  # pairs, up to each row
+    bounds, first = offsets_of(np.bincount(rows, minlength=n)), 0
+    while first < n:
+        done = int(behind[first - 1]) if first else 0
+        last = max(int(np.searchsorted(behind, done + MAX_COMPARED, side="right")), first + 1)
+        some = slice(int(bounds[first]), int(bounds[last]))
+        highers = by_column[expand_ranges(place[some] + 1, n_later[some])]
+        pairs = np.repeat(rows[some], n_later[some]) * n + highers
+        pairs.sort()
+        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
+        yield np.divmod(pairs, n)
+        first = last
+
+
+def _cosines_of(
+    rows: CompressedRows,
+    keys: NDArray[np.int64],
+    some: NDArray[np.int64],
+    others: NDArray[np.int64],
+) -> Floats:
+    """Return the product of each of some rows with another: float64 [m].
+
+    Args:
+        rows: the rows.
+        keys: row * width + column of each entry, ascending.
+        some: the rows of the pairs.
+        others: the other ones.
+    """
+    lengths = rows.lengths[some]
+    places = expand_ranges(rows.starts[some], lengths)
+    pairs = np.repeat(np.arange(len(some)), lengths)
+    wanted = others[pairs] * rows.width + rows.columns[places]
+    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    shared = keys[found] == wanted
+    products = rows.values[places[shared]] * rows.values[found[shared]]
+    return np.bincount(pairs[shared], products, len(some))
