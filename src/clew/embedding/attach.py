@@ -17,6 +17,7 @@ from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.embedding.general import GeneralEmbedding
+from clew.embedding.late_bags import LateBags, LateBagSegment
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
@@ -27,6 +28,7 @@ from clew.graph import (
     Graph,
     VectorColumn,
     Vectors,
+    VectorSegment,
     are_consecutive,
     freeze,
     has_vector,
@@ -46,6 +48,7 @@ def attach_vectors(
     compact: bool = False,
     counts: CountsOf | CountsBeside | None = None,
     progress: bool = False,
+    late_names: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
 
@@ -63,6 +66,7 @@ def attach_vectors(
             they are first asked for, unless they are bags; None for `TextCounts.of`, and all at
             once. Those of the passages, which other processes have begun, are for `compact` alone.
         progress: whether to show a progress bar.
+        late_names: whether the bags of names and facts are counted when one is first asked for.
 
     Example:
         >>> graph = Graph.of(["Anna", "Ben"])
@@ -75,7 +79,7 @@ def attach_vectors(
     if embedder is None:
         if compact and is_large(graph):
             with suppress(MissingVectorsError):  # which the next lines log
-                return _attach_bags(graph, replacement_texts or EMPTY, beside, progress)
+                return _attach_bags(graph, replacement_texts or EMPTY, beside, progress, late_names)
         nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
         graph = replace(
             graph,
@@ -135,8 +139,7 @@ def _with_general_vectors(
         replacement_texts: as in `attach_vectors`.
     """
     rows = rows_to_embed(graph)
-    others = np.flatnonzero(~graph.kinds.mask("entity"))
-    first = int(others[-1]) + 1 if len(others) else 0  # of the entities behind all others
+    first = _first_name(graph)
     own, entities = rows[rows < first], rows[rows >= first].tolist()
     texts, width = texts_to_embed(graph, own.tolist(), replacement_texts), fitted.dimensions
     made = fitted([*texts, *graph.facts.texts])
@@ -175,13 +178,16 @@ def _attach_bags(
     replacement_texts: Mapping[str, str],
     beside: CountsBeside | None,
     progress: bool,
+    late_names: bool,
 ) -> tuple[Embedder, Graph]:
     """Return the embedded default, and the graph with its vectors as bags of words.
 
     Raises:
         MissingVectorsError: its word vectors are not installed.
     """
-    rows, facts = rows_to_embed(graph), graph.facts
+    facts, first = graph.facts, _first_name(graph) if late_names else len(graph)
+    rows = rows_to_embed(graph)
+    rows, names = rows[rows < first], rows[rows >= first]
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
     if replacement_texts:
         passages = texts_with_headings(graph, graph.rows("passage").tolist())
@@ -190,19 +196,41 @@ def _attach_bags(
         passages = list(compress(texts, are_passages))
     place_of = {text: place for place, text in reversed(list(enumerate(passages)))}
     nothing = ""  # the text of what has no vector
-    others = [t for t in dict.fromkeys([*texts, *facts.texts, nothing]) if t not in place_of]
+    fact_texts = () if late_names else facts.texts
+    others = [t for t in dict.fromkeys([*texts, *fact_texts, nothing]) if t not in place_of]
     place_of.update((text, len(passages) + place) for place, text in enumerate(others))
-    n_of_nodes = 1 + max((place_of[text] for text in texts), default=-1)  # they come first
+    n_made = 0  # which come first
+    if not late_names:
+        n_made = 1 + max((place_of[text] for text in texts), default=-1)
     total = len(passages) + len(others)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
         counted = None if beside is None else beside.batches_of(passages)
-        fitted, segment = fit_bags(passages, others, bar.update, n_of_nodes, counted)
-    of_nodes = np.full(len(graph), place_of[nothing])
+        fitted, segment = fit_bags(passages, others, bar.update, n_made, counted)
+    of_nodes = np.full(first, place_of[nothing])
     of_nodes[rows] = [place_of[text] for text in texts]
-    of_facts = np.array([place_of[text] for text in facts.texts], np.int64)
-    own = VectorColumn([segment.take(of_facts)])
-    graph = replace(graph, facts=replace(facts, vectors=own))
-    return Embedder.of(fitted), replace(graph, vectors=VectorColumn([segment.take(of_nodes)]))
+    vectors: list[VectorSegment] = [segment.take(of_nodes)]
+    if late_names:
+        make = partial(_names_and_facts, graph, names.tolist(), replacement_texts)
+        late, every = LateBags(segment.table, make), np.arange(len(names) + len(facts))
+        vectors.append(LateBagSegment(late, every[: len(names)]))
+        own = VectorColumn([LateBagSegment(late, every[len(names) :])])
+    else:
+        of_facts = np.array([place_of[text] for text in facts.texts], np.int64)
+        own = VectorColumn([segment.take(of_facts)])
+    facts = replace(facts, vectors=own)
+    return Embedder.of(fitted), replace(graph, vectors=VectorColumn(vectors), facts=facts)
+
+
+def _names_and_facts(
+    graph: Graph, names: list[int], replacement_texts: Mapping[str, str]
+) -> list[str]:
+    return [*texts_to_embed(graph, names, replacement_texts), *graph.facts.texts]
+
+
+def _first_name(graph: Graph) -> int:
+    """Return the row behind which all nodes are entities, as those are that were read."""
+    others = np.flatnonzero(~graph.kinds.mask("entity"))
+    return int(others[-1]) + 1 if len(others) else 0
 
 
 def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> AnyVectors | None:

@@ -135,6 +135,61 @@ class _Asked:
         self.interleaved: InterleavedBags | None = None
 
 
+class _OfTerms:
+    """Terms by number, with what they have by themselves; it is computed when it is asked for.
+
+    Args:
+        embedder: what weights them.
+        terms: the terms.
+        signatures: as in `BagTable`.
+        weights: as in `BagTable`.
+        before: the first of the terms; None for none.
+    """
+
+    def __init__(
+        self,
+        embedder: StaticEmbedding,
+        terms: Sequence[str],
+        signatures: CompressedRows | None = None,
+        weights: Floats | None = None,
+        before: _OfTerms | None = None,
+    ) -> None:
+        self.terms, self._embedder, self._before = terms, embedder, before
+        self._signatures, self._weights = signatures, weights
+
+    def with_terms(self, terms: Sequence[str]) -> _OfTerms:
+        """Return these terms and more behind them; what is known of these is kept."""
+        return _OfTerms(self._embedder, [*self.terms, *terms], before=self)
+
+    @cached_property
+    def signatures(self) -> CompressedRows:
+        """The signature of each term, float32 [terms, 512]."""
+        if self._signatures is not None:
+            return self._signatures
+        before, self._before, n_before = self._before, None, 0
+        if before is not None and "signatures" in before.__dict__:
+            n_before = len(before.terms)
+        rows = signature_rows(self.terms[n_before:], SIGNATURE_WIDTH)
+        starts, columns = freeze(rows.starts, np.int32), freeze(rows.columns, np.uint16)
+        new = CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
+        if before is None or not n_before:
+            return new
+        both = CompressedRows.stacked([before.signatures, new])
+        return replace(both, starts=freeze(both.starts, np.int32))
+
+    @cached_property
+    def long_signatures(self) -> list[int]:
+        """The terms whose signatures numpy adds in several runs."""
+        return np.flatnonzero(np.diff(self.signatures.starts) > MAX_IN_PAIRS).tolist()
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each term: float64 [terms]."""
+        if self._weights is not None:
+            return self._weights
+        return self._embedder.term_weights(self.terms)
+
+
 class BagTable:
     """What the bags of one index have in common: an embedder, and its terms by number.
 
@@ -152,12 +207,34 @@ class BagTable:
         signatures: CompressedRows | None = None,
         weights: Floats | None = None,
     ) -> None:
-        self.embedder, self.terms = embedder, terms
-        self._signatures, self._weights = signatures, weights
+        self.embedder = embedder
+        self._of_terms = _OfTerms(embedder, terms, signatures, weights)
         self._known_compared: ComparedPieces | None = None
         self._last_pieces: tuple[bytes, ComparedPieces, Floats] | None = None
-        self._last_terms: tuple[bytes, Floats] | None = None
+        self._last_terms: tuple[bytes, _OfTerms, Floats] | None = None
         self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """The terms."""
+        return self._of_terms.terms
+
+    @property
+    def signatures(self) -> CompressedRows:
+        """The signature of each term, float32 [terms, 512]."""
+        return self._of_terms.signatures
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each term: float64 [terms]."""
+        return self._of_terms.weights
+
+    def add_terms(self, terms: Sequence[str]) -> None:
+        """Add terms behind those that are there, which keep their numbers.
+
+        Others may compare bags meanwhile: they have either all of these terms, or none.
+        """
+        self._of_terms = self._of_terms.with_terms(terms)
 
     def sums(self, bags: Bags, weights_of: Floats, of_columns: Floats) -> Floats:
         """Return what `bags.sums` does, in less time where it is asked for often.
@@ -175,27 +252,6 @@ class BagTable:
             entries = (bags.columns, bags.counts)
             asked.interleaved = InterleavedBags.of(bags.starts, bags.ends, *entries)
         return asked.interleaved.sums(weights_of, of_columns)
-
-    @cached_property
-    def signatures(self) -> CompressedRows:
-        """The signature of each term, float32 [terms, 512]."""
-        if self._signatures is not None:
-            return self._signatures
-        rows = signature_rows(self.terms, SIGNATURE_WIDTH)
-        starts, columns = freeze(rows.starts, np.int32), freeze(rows.columns, np.uint16)
-        return CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
-
-    @cached_property
-    def _long_signatures(self) -> list[int]:
-        """The terms whose signatures numpy adds in several runs."""
-        return np.flatnonzero(np.diff(self.signatures.starts) > MAX_IN_PAIRS).tolist()
-
-    @cached_property
-    def weights(self) -> Floats:
-        """The weight of each term: float64 [terms]."""
-        if self._weights is not None:
-            return self._weights
-        return self.embedder.term_weights(self.terms)
 
     def piece_factors(self, query: Vectors) -> Floats:
         """Return the products of a vector with the pieces of all rows.
@@ -217,13 +273,13 @@ class BagTable:
 
     def term_factors(self, query: Vectors) -> Floats:
         """Return the products of a vector with all terms, weighted likewise: float64 [terms]."""
-        key, last = query.tobytes(), self._last_terms
-        if last is not None and last[0] == key:
-            return last[1]
+        key, last, own = query.tobytes(), self._last_terms, self._of_terms
+        if last is not None and last[0] == key and last[1] is own:
+            return last[2]
         spelling = query[DIMENSIONS:].astype(np.float64)
-        factors = _products_of(self.signatures, self._long_signatures, spelling)
-        factors *= self.weights
-        self._last_terms = key, factors
+        factors = _products_of(own.signatures, own.long_signatures, spelling)
+        factors *= own.weights
+        self._last_terms = key, own, factors
         return factors
 
     def of_mean(self, query: Vectors) -> np.float32:
@@ -475,7 +531,7 @@ def as_bags(embedder: StaticEmbedding, sources: Sequence[Source]) -> list[BagSeg
 
 def fit_bags(
     corpus: Sequence[str],
-    others: Sequence[str],
+    others: Sequence[str] = (),
     progress: Callable[[int], object] = int,
     n_made: int = 0,
     counted: Iterator[TextCounts] | None = None,
@@ -511,18 +567,40 @@ def fit_bags(
     beside = _begin_others(embedder, others, n_kept - len(corpus))
     of_corpus = (_MadeTexts.of(counts, *made) for counts, made in made_of)
     for made in chain(of_corpus, beside()):
-        behind = start + len(made.is_made)
-        rows.add(np.arange(start, behind), made.counts, made.scales, made.is_made, number_of)
-        own_others = np.flatnonzero(made.is_made & ~rows.is_bag[start:behind])
-        rows.keep(own_others + start, made.vectors_of(own_others))
+        rows.add_made(start, made, number_of)
         n_here = min(max(n_kept - start, 0), len(made.is_made))
         kept[start : start + n_here] = made.vectors_of(np.arange(n_here))
         progress(len(made.is_made))
-        start = behind
+        start += len(made.is_made)
     segment = rows.segment(BagTable(embedder, list(number_of)))
     if n_kept:
         segment = MadeBags.of(segment, seal(kept), np.arange(segment.shape[0]))
     return embedder, segment
+
+
+def bags_of_texts(table: BagTable, texts: Sequence[str]) -> BagSegment:
+    """Return the vectors of texts as bags of a table, which learns their terms.
+
+    Args:
+        table: the table.
+        texts: the texts.
+
+    Example:
+        >>> static, rows = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
+        >>> more = bags_of_texts(rows.table, ["Ben left."])
+        >>> bool((more[:] == static(["Ben left."])).all()), more.table.terms[-1]
+        (True, 'left')
+    """
+    embedder, number_of = table.embedder, Numbering[str]()
+    number_of.of_lists([table.terms])
+    n_before, start, rows = len(number_of), 0, _Rows(len(texts))
+    for batch in _batches(texts):
+        counts = TextCounts.of(batch)
+        made = _MadeTexts.of(counts, *embedder.embed_counts(counts))
+        rows.add_made(start, made, number_of)
+        start += len(batch)
+    table.add_terms(list(number_of)[n_before:])
+    return rows.segment(table)
 
 
 class _MadeTexts(NamedTuple):
@@ -752,6 +830,13 @@ class _Rows:
         self.pieces.add(rows, counts.of_pieces, counts.pieces, fits)
         self.terms.add(rows, counts.of_terms, numbers, fits)
         self.scales[rows[fits]], self.is_bag[rows[fits]] = scales[fits], True
+
+    def add_made(self, start: int, made: _MadeTexts, number_of: Numbering[str]) -> None:
+        """Add texts as the rows from one on."""
+        behind = start + len(made.is_made)
+        self.add(np.arange(start, behind), made.counts, made.scales, made.is_made, number_of)
+        others = np.flatnonzero(made.is_made & ~self.is_bag[start:behind])
+        self.keep(others + start, made.vectors_of(others))
 
     def keep(self, rows: NDArray[np.int64], vectors: Vectors) -> None:
         """Add rows with their vectors as they are; they come in ascending order."""

@@ -30,6 +30,7 @@ from clew.graph import (
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.index.words_beside import WordsBeside, prepare_words
+from clew.link import Alike, Synonym
 from clew.processes import end_others, working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
@@ -207,7 +208,12 @@ def _embedded(
             compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
             counts=counting.counts,
             progress=progress,
+            late_names=not any(map(_compares_vectors_of_names, config.links)),
         )
+
+
+def _compares_vectors_of_names(link: Link) -> bool:
+    return isinstance(link, Alike) or (isinstance(link, Synonym) and link.by == "vectors")
 
 
 def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = False) -> Graph:

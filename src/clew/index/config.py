@@ -31,7 +31,6 @@ from clew.link import (
     Shared,
     Similar,
     Synonym,
-    Variant,
 )
 from clew.processes import start_others, working
 from clew.read import FILES, Extractor, FileReading, Names, Split, Symbols, Triple
@@ -57,7 +56,7 @@ DEFAULT_LINKS: tuple[Link, ...] = (
 )
 
 LINKS_OF_NAMES: tuple[Link, ...] = tuple(
-    Variant() if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
+    Synonym(0.75, by="words") if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
 )
 """The links of an index that is made with `clew.Names()` and the embedded default: its names are
 compared by their words, so that nothing waits for their vectors, and find as much."""

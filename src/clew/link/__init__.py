@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from clew.link.short_form import ShortForm
     from clew.link.similar import Similar
     from clew.link.synonym import Synonym
-    from clew.link.variant import Variant
 else:
     __getattr__, __dir__ = load_on_demand(
         __name__,
@@ -36,7 +35,6 @@ else:
             "short_form": "ShortForm",
             "similar": "Similar",
             "synonym": "Synonym",
-            "variant": "Variant",
         },
     )
 
@@ -52,5 +50,4 @@ __all__ = [
     "ShortForm",
     "Similar",
     "Synonym",
-    "Variant",
 ]

@@ -1,19 +1,11 @@
-"""Edges to nearest neighbours, which `Similar`, `Synonym`, `Variant` and `Alike` make."""
+"""Edges to nearest neighbours, which `Similar`, `Synonym` and `Alike` make."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
-from clew.graph import (
-    Edges,
-    Graph,
-    Mask,
-    Rows,
-    release_free_memory,
-    row_mask,
-    take_vectors,
-)
+from clew.graph import Edges, Graph, Mask, Rows, release_free_memory, take_vectors
 
 MANY_VECTORS = 20_000
 
@@ -76,23 +68,6 @@ def shrunk_edges(
     again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
     edges = Edges.join([kept, again])
     return edges.take(np.argsort(edges.tails, kind="stable"))
-
-
-def from_long_names(
-    graph: Graph, edges: Edges, min_letters: int, known: Edges | None = None
-) -> Edges:
-    """Return the edges from names that are long enough.
-
-    Args:
-        graph: the graph.
-        edges: edges between names.
-        min_letters: the lowest number of letters and digits of a name that edges come from.
-        known: edges from names of which it is known that they are; None for none.
-    """
-    is_known = row_mask([] if known is None else known.tails, len(graph))
-    others = np.flatnonzero(row_mask(edges.tails, len(graph)) & ~is_known).tolist()
-    too_short = [row for row in others if sum(map(str.isalnum, graph.texts[row])) < min_letters]
-    return edges.take(np.flatnonzero(~row_mask(too_short, len(graph))[edges.tails]))
 
 
 def _pairs_of(edges: Edges, rows: Rows) -> Neighbours:

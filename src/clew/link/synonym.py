@@ -3,15 +3,32 @@
 After Gutiérrez et al., "From RAG to Memory" (HippoRAG 2), arXiv 2502.14802: an edge for a cosine of
 at least 0.8, at most 100 edges from a name. Names are never merged: an edge can be removed again, a
 merge cannot.
+
+By their words, names are compared by the cosine of tf-idf weights, which Cohen, Ravikumar and
+Fienberg found the best measure of whole words that learns nothing, "A comparison of string distance
+metrics for name-matching tasks" (2003). A word weighs idf^1.5, as in the embedded default, by the
+names that have it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from clew.graph import Edges, Graph, Mask
-from clew.link._shared import from_long_names, grown_edges, nearest_edges, shrunk_edges
+import numpy as np
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.nearest.shared_columns import nearest_by_columns
+from clew.graph import Edges, Graph, Mask, canonical_text, row_mask
+from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
+from clew.text.numbering import Numbering
+from clew.text.stems import stem_words
+from clew.text.words import BOUNDARY, number_words, terms
+
+LANGUAGE = "en"  # whose endings do not count, as the vectors of the embedded default are trained on
+IDF_POWER = 1.5
+PRIOR_NAMES = 1000  # counted with those of a graph, without any of their words: a few say little
 
 
 @dataclass(frozen=True)
@@ -23,6 +40,13 @@ class Synonym:
         k: the largest number of edges from an entity.
         min_letters: a name with fewer letters and digits has no edges from it: two letters are
             similar by chance.
+        by: what is compared: the "vectors" of names, or their "words". Words need no vectors, and
+            take a small part of the time; edges are found exactly, for any number of names. A
+            lowest cosine of 0.75 of words joins about as many names as 0.8 of the vectors of the
+            embedded default. An index with `clew.Names()` and the embedded default has these.
+
+    Raises:
+        ValueError: `by` is neither.
 
     Example:
         >>> graph = Graph.of(
@@ -30,26 +54,90 @@ class Synonym:
         ... )
         >>> Synonym().on(graph).weights
         array([0.96, 0.96], dtype=float32)
+        >>> names = Graph.of(["Anna Maria Bell", "Anna Bells", "Ben"], kinds="entity")
+        >>> Synonym(0.75, by="words").on(names).heads
+        array([1, 0], dtype=int32)
     """
 
     min_similarity: float = 0.8
     k: int = 100
     min_letters: int = 3
+    by: Literal["vectors", "words"] = "vectors"
 
     kind: ClassVar[str] = "synonym"
     corpus_wide: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if self.by not in ("vectors", "words"):
+            raise ValueError(f"names are compared by their 'vectors' or 'words'; got {self.by!r}")
+
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
-        edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
-        return from_long_names(graph, edges, self.min_letters)
+        if self.by == "vectors":
+            edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
+        else:
+            names = [canonical_text(graph, graph.texts[row]) for row in rows.tolist()]
+            pairs = nearest_by_columns(weigh_words(names), self.k, self.min_similarity)
+            edges = Edges.of(self.kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
+        return self._of_long_names(graph, edges)
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
+        if self.by == "words":  # a new name changes what all words weigh
+            return self.on(graph)
         rows = graph.rows("entity")
-        edges = grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity)
-        return from_long_names(graph, edges, self.min_letters, before)
+        return self._of_long_names(
+            graph,
+            grown_edges(graph, before, n_before, self.kind, rows, self.k, self.min_similarity),
+            before,
+        )
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        if self.by == "words":
+            return self.on(graph)
         rows = graph.rows("entity")
-        edges = shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
-        return from_long_names(graph, edges, self.min_letters)
+        return self._of_long_names(
+            graph, shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
+        )
+
+    def _of_long_names(self, graph: Graph, edges: Edges, known: Edges | None = None) -> Edges:
+        """The edges from names that are long enough, as those are that known edges come from."""
+        is_known = row_mask([] if known is None else known.tails, len(graph))
+        others = np.flatnonzero(row_mask(edges.tails, len(graph)) & ~is_known).tolist()
+        too_short = [
+            row for row in others if sum(map(str.isalnum, graph.texts[row])) < self.min_letters
+        ]
+        return edges.take(np.flatnonzero(~row_mask(too_short, len(graph))[edges.tails]))
+
+
+def weigh_words(names: Sequence[str]) -> CompressedRows:
+    """Return the stems of the words of names as unit rows, the rarest first.
+
+    Args:
+        names: the names.
+
+    Example:
+        >>> weigh_words(["Anna Bell", "Anna Bells", "Ben"]).dense().round(2).tolist()
+        [[0.0, 0.71, 0.71], [0.0, 0.71, 0.71], [1.0, 0.0, 0.0]]
+    """
+    counts = _counted_words(names)
+    n, width, columns = len(names), counts.width, counts.columns
+    n_names = np.bincount(columns, minlength=width)  # that have each stem
+    weights = np.log1p((n + PRIOR_NAMES - n_names + 0.5) / (n_names + 0.5)) ** IDF_POWER
+    rank = np.empty(width, np.int64)
+    rank[np.argsort(n_names, kind="stable")] = np.arange(width)
+    values = (1 + np.log(counts.values)) * weights[columns]
+    rows = CompressedRows.summed(counts.rows, rank[columns], values, (n, width))
+    lengths = np.sqrt(np.bincount(rows.rows, np.square(rows.values), n))
+    return rows.with_values(rows.values / lengths[rows.rows])
+
+
+def _counted_words(names: Sequence[str]) -> CompressedRows:
+    """Return how often each name has each stem of a word: float64 [names, stems]."""
+    number_of, number_of_stem = Numbering[str]({BOUNDARY: 0}), Numbering[str]()
+    plain = number_words([name.lower() for name in names], number_of)
+    more, starts = number_of.of_lists(terms(names[i], identifiers=False) for i in plain.others)
+    owners = np.repeat(np.array(plain.others, np.int64), np.diff(starts))
+    rows, numbers = np.concatenate([plain.owners, owners]), np.concatenate([plain.numbers, more])
+    words = list(number_of)[1:]  # without the boundary
+    stems, _ = number_of_stem.of_lists([stem_words(words, LANGUAGE)])
+    return CompressedRows.counted(rows, stems[numbers - 1], (len(names), len(number_of_stem)))
