@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import compress
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +46,9 @@ def attach_vectors(
     *,
     replacement_texts: Mapping[str, str] | None = None,
     known: Mapping[str, Vectors] | None = None,
-    compact: bool = False,
+    compact: bool | Literal["late"] = False,
     counts: CountsOf | CountsBeside | None = None,
     progress: bool = False,
-    late_names: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
 
@@ -61,12 +61,12 @@ def attach_vectors(
         replacement_texts: id -> the text to embed in place of the node's own.
         known: text -> its vector, which is not computed again.
         compact: make the vectors of a large graph as bags of words, where None stands for the
-            embedder; see `clew.embedding.compact`.
+            embedder; see `clew.embedding.compact`. "late" makes those of names and facts when one
+            is first asked for.
         counts: counts texts for the embedded default, and then the facts' vectors are made when
             they are first asked for, unless they are bags; None for `TextCounts.of`, and all at
             once. Those of the passages, which other processes have begun, are for `compact` alone.
         progress: whether to show a progress bar.
-        late_names: whether the bags of names and facts are counted when one is first asked for.
 
     Example:
         >>> graph = Graph.of(["Anna", "Ben"])
@@ -79,7 +79,8 @@ def attach_vectors(
     if embedder is None:
         if compact and is_large(graph):
             with suppress(MissingVectorsError):  # which the next lines log
-                return _attach_bags(graph, replacement_texts or EMPTY, beside, progress, late_names)
+                instead = replacement_texts or EMPTY
+                return _attach_bags(graph, instead, beside, progress, compact == "late")
         nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
         graph = replace(
             graph,

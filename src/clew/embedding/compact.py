@@ -13,6 +13,7 @@ import numpy as np
 from clew.embedding.bags import BagSegment, MadeBags, Source, as_bags
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import FittedEmbedder
+from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import StaticEmbedding
 from clew.graph import EMPTY, AnyVectors, Graph, VectorColumn
 
@@ -66,5 +67,15 @@ def bag_segments(
     """
     rows, facts = rows_to_embed(graph), graph.facts
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
-    of_facts = Source(facts.vectors, np.arange(len(facts)), facts.texts)
-    return as_bags(embedder, [Source(graph.vectors, rows, texts), of_facts])
+    of_nodes = Source(_with_late_bags(graph.vectors), rows, texts)
+    of_facts = Source(_with_late_bags(facts.vectors), np.arange(len(facts)), facts.texts)
+    return as_bags(embedder, [of_nodes, of_facts])
+
+
+def _with_late_bags(vectors: AnyVectors) -> AnyVectors:
+    """Return vectors of which all late bags are made."""
+    if not isinstance(vectors, VectorColumn):
+        return vectors
+    return VectorColumn(
+        [one.bags if isinstance(one, LateBagSegment) else one for one in vectors.segments]
+    )

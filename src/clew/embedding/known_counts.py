@@ -6,7 +6,7 @@ only what they weigh is not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
+from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts
 from clew.graph import AnyVectors, Graph, Mask, Ragged, VectorColumn, row_mask, texts_at
 
@@ -47,19 +48,18 @@ def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]
         replacement_texts: id -> the text that is embedded in place of the node's own.
     """
     sources = list[KnownBags]()
-    segment = _bags_of(graph.vectors)
-    if segment is not None:
-        rows = rows_to_embed(graph)
-        is_known = stays | row_mask(_read_from(graph.read_from, stays), len(graph))
-        rows = _with_bags(segment, rows[is_known[rows]])
-        texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
-        sources.append(KnownBags(segment, dict(zip(texts, rows.tolist(), strict=True))))
-    segment = _bags_of(graph.facts.vectors)
-    if segment is not None:
-        facts = _with_bags(segment, np.unique(_read_from(graph.facts.read_from, stays)))
-        rows = facts.tolist()
-        row_of = dict(zip(texts_at(graph.facts.texts, rows), rows, strict=True))
-        sources.append(KnownBags(segment, row_of))
+    rows = rows_to_embed(graph)
+    is_known = stays | row_mask(_read_from(graph.read_from, stays), len(graph))
+    rows = rows[is_known[rows]]
+    for start, segment in _bags_of(graph.vectors):
+        own = _with_bags(segment, rows, start)
+        texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
+        sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
+    facts = np.unique(_read_from(graph.facts.read_from, stays))
+    for start, segment in _bags_of(graph.facts.vectors):
+        own = _with_bags(segment, facts, start)
+        fact_texts = texts_at(graph.facts.texts, (own + start).tolist())
+        sources.append(KnownBags(segment, dict(zip(fact_texts, own.tolist(), strict=True))))
     return KnownCounts(sources)
 
 
@@ -97,16 +97,23 @@ class KnownCounts:
         return next(known, len(self._sources))
 
 
-def _bags_of(vectors: AnyVectors) -> BagSegment | None:
-    """The bags that a column begins with, as one that was loaded does."""
-    first: Any = VectorColumn.of(vectors).segments[0]
-    return first if isinstance(first, BagSegment) else None
+def _bags_of(vectors: AnyVectors) -> Iterator[tuple[int, BagSegment]]:
+    """Yield the bags of a column that are there, each with the row that it starts from."""
+    start = 0
+    for segment in VectorColumn.of(vectors).segments:
+        if isinstance(segment, BagSegment):
+            yield start, segment
+        elif isinstance(segment, LateBagSegment) and segment.is_made:
+            yield start, segment.bags
+        start += segment.shape[0]
 
 
-def _with_bags(segment: BagSegment, rows: NDArray[Any]) -> NDArray[Any]:
-    rows = rows[rows < segment.shape[0]]
-    has_bag: Mask = segment.scales[rows, 2] != 0
-    return rows[has_bag]
+def _with_bags(segment: BagSegment, rows: NDArray[Any], start: int) -> NDArray[Any]:
+    """Return those of some rows that have a bag in a segment, as rows of that."""
+    first, last = np.searchsorted(rows, [start, start + segment.shape[0]])
+    own = rows[first:last] - start
+    has_bag: Mask = segment.scales[own, 2] != 0
+    return own[has_bag]
 
 
 def _read_from(lists: Ragged, stays: Mask) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -199,16 +199,18 @@ def _embedded(
     progress: bool,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder of a graph, and the graph with vectors."""
+    compact: bool | Literal["late"] = False
+    if not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph):
+        compact = any(map(_compares_vectors_of_names, config.links)) or "late"
     with working(config.processes):
         return attach_vectors(
             graph,
             config.embedder,
             replacement_texts=counting.replacement_texts,
             known=known.vectors,
-            compact=not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph),
+            compact=compact,
             counts=counting.counts,
             progress=progress,
-            late_names=not any(map(_compares_vectors_of_names, config.links)),
         )
 
 

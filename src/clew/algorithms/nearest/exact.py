@@ -607,7 +607,7 @@ def _cosines_of(
 
 
 def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Neighbours:
-    """Return what `nearest_among` does, where the first block has the nearest of most rows in order.
+    """Return what `nearest_among` does, of a first block with the nearest of most rows in order.
 
     Such a row is ranked again where another block has it, where two of its cosines may count as
     equal, and where one is near the lowest.

@@ -108,5 +108,5 @@ def _cosines_of(
     wanted = others[pairs] * rows.width + rows.columns[places]
     found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     shared = keys[found] == wanted
-    products = rows.values[places[shared]] * rows.values[found[shared]]
-    return np.bincount(pairs[shared], products, len(some))
+    products: Floats = rows.values[places[shared]] * rows.values[found[shared]]
+    return np.bincount(pairs[shared], products, len(some)).astype(np.float64, copy=False)
