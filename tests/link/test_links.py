@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from itertools import combinations
 from unittest.mock import patch
 
@@ -126,6 +128,56 @@ def test_synonyms_join_names_that_are_alike_and_a_short_one_starts_none():
     assert triples(Synonym(0.99).on(graph), graph) == [("x", "z")]
 
 
+WORDS = ("the", "Bell", "bells", "Anna", "Ann", "Öland", "北京", "AB", "of", "x")
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max_size=12, unique=True),
+    st.integers(1, 12),
+    st.sampled_from([0.3, 0.75, 0.9]),
+)
+def test_synonyms_by_words_have_the_cosine_of_their_stems_weights(names, k, least):
+    stems = {"bells": "bell", "öland": "öland", "北京": "北京"}
+    bags = [
+        Counter(
+            part
+            for word in name.lower().split()
+            for part in (("北", "北京", "京") if word == "北京" else (stems.get(word, word),))
+        )
+        for name in names
+    ]
+    n_names = Counter(stem for bag in bags for stem in bag)
+    weights = [
+        {
+            stem: (1 + math.log(times))
+            * math.log1p((len(names) + 1000 - n_names[stem] + 0.5) / (n_names[stem] + 0.5)) ** 1.5
+            for stem, times in bag.items()
+        }
+        for bag in bags
+    ]
+    expected = {}
+    for i, own in enumerate(weights):
+        cosines = [
+            (
+                sum(own[stem] * other.get(stem, 0) for stem in own)
+                / max(math.hypot(*own.values()) * math.hypot(*other.values()), 1e-9)
+            )
+            for other in weights
+        ]
+        near = [j for j, cosine in enumerate(cosines) if j != i and cosine >= least - 1e-6]
+        near.sort(key=lambda j: (-round(cosines[j], 6), j))
+        if sum(map(str.isalnum, names[i])) >= 3:
+            expected |= {(str(i), str(j)): pytest.approx(cosines[j], abs=1e-6) for j in near[:k]}
+    graph = Graph.of(names, kinds="entity")
+    edges = Synonym(least, k, by="words").on(graph)
+    assert {(a, b): w for a, b, w in triples(edges, graph, weights=True)} == expected
+
+
+def test_synonyms_are_by_vectors_or_by_words():
+    with pytest.raises(ValueError, match="got 'letters'"):
+        Synonym(by="letters")
+
+
 def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
     graph = Graph.of(
         ["index", "guide", "far", "piece"],
@@ -149,7 +201,10 @@ def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
 
 @pytest.mark.parametrize(
     "link",
-    [Contains(), Next(), Mentions(), Fact(), Shared(), Similar(), Synonym(), Hyperlink()],
+    [
+        *(Contains(), Next(), Mentions(), Fact(), Shared(), Similar(), Hyperlink()),
+        *(Synonym(), Synonym(by="words")),
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize("texts", [[], ["alone"]], ids=["empty", "one"])

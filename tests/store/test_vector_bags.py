@@ -86,15 +86,16 @@ def test_a_loaded_index_has_the_vectors_that_were_saved_and_gives_the_same_answe
 
 def test_a_large_index_is_built_with_them_and_takes_generated_texts(index, tmp_path):
     built = Index.from_documents(documents(40), extractor=Names(min_passages=1))
+    assert segments_of(built) == ["BagSegment", "LateBagSegment"]
+    assert not built.graph.vectors.segments[1].is_made
     same(index.graph, built.graph)
-    assert segments_of(built) == ["BagSegment"]
     dense, bags = (each.generate(Reports(resolution=2.0)) for each in (index, built))
     assert len(bags.graph) > len(index.graph)
     same(dense.graph, bags.graph)
-    assert segments_of(bags) == ["BagSegment", "DenseSegment"]
+    assert segments_of(bags) == ["BagSegment", "BagSegment", "DenseSegment"]
     again = bags.add(documents(1, start=70))
     same(dense.add(documents(1, start=70)).compact().graph, again.compact().graph)
-    assert segments_of(again.compact()) == ["BagSegment", "DenseSegment"]
+    assert segments_of(again.compact()) == ["BagSegment", "LateBagSegment", "DenseSegment"]
     approximate = Index.from_documents(documents(40), nearest=HNSW())
     assert isinstance(approximate.graph.vectors, np.ndarray)
 

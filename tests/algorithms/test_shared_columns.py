@@ -1,0 +1,38 @@
+"""Nearest rows by the columns that they share, against all products."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.nearest import shared_columns
+from clew.algorithms.nearest.shared_columns import nearest_by_columns
+
+ROWS = st.lists(st.lists(st.sampled_from([0, 0, 0, 1, 2, 5]), min_size=5, max_size=5), max_size=12)
+
+
+@pytest.mark.parametrize("max_compared", [1, 3, shared_columns.MAX_COMPARED])
+@given(ROWS, st.integers(1, 12), st.sampled_from([0.05, 0.5, 0.75, 0.99, 1.0]))
+def test_they_are_those_of_brute_force(max_compared, rows, k, least):
+    dense = np.array(rows, np.float64).reshape(-1, 5)
+    lengths = np.linalg.norm(dense, axis=1, keepdims=True)
+    dense = np.divide(dense, lengths, out=np.zeros_like(dense), where=lengths > 0)
+    owners, columns = np.nonzero(dense)
+    matrix = CompressedRows.summed(owners, columns, dense[owners, columns], dense.shape)
+    products = dense @ dense.T
+    expected = [
+        (row, other)
+        for row in range(len(dense))
+        for other in sorted(
+            (o for o in range(len(dense)) if o != row and products[row, o] >= least - 1e-9),
+            key=lambda o, row=row: (-round(products[row, o], 6), o),
+        )[:k]
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_columns, "MAX_COMPARED", max_compared)
+        found = nearest_by_columns(matrix, k, least)
+    assert list(zip(found.rows.tolist(), found.others.tolist(), strict=True)) == expected
+    np.testing.assert_allclose(found.cosines, [products[pair] for pair in expected], atol=1e-6)
