@@ -20,7 +20,7 @@ import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
-from clew.graph import Edges, Graph, Mask, canonical_text, row_mask
+from clew.graph import Edges, Graph, Mask, canonical_text, row_mask, texts_at
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 from clew.text.numbering import Numbering
 from clew.text.stems import stem_words
@@ -76,7 +76,9 @@ class Synonym:
         if self.by == "vectors":
             edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
         else:
-            names = [canonical_text(graph, graph.texts[row]) for row in rows.tolist()]
+            names = texts_at(graph.texts, rows.tolist())
+            if graph.canonical is not None:
+                names = [canonical_text(graph, name) for name in names]
             pairs = nearest_by_columns(weigh_words(names), self.k, self.min_similarity)
             edges = Edges.of(self.kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
         return self._of_long_names(graph, edges)
@@ -134,10 +136,10 @@ def weigh_words(names: Sequence[str]) -> CompressedRows:
 def _counted_words(names: Sequence[str]) -> CompressedRows:
     """Return how often each name has each stem of a word: float64 [names, stems]."""
     number_of, number_of_stem = Numbering[str]({BOUNDARY: 0}), Numbering[str]()
-    plain = number_words([name.lower() for name in names], number_of)
+    plain = number_words(names, number_of)
     more, starts = number_of.of_lists(terms(names[i], identifiers=False) for i in plain.others)
     owners = np.repeat(np.array(plain.others, np.int64), np.diff(starts))
     rows, numbers = np.concatenate([plain.owners, owners]), np.concatenate([plain.numbers, more])
-    words = list(number_of)[1:]  # without the boundary
+    words = list(map(str.lower, number_of))[1:]  # without the boundary
     stems, _ = number_of_stem.of_lists([stem_words(words, LANGUAGE)])
     return CompressedRows.counted(rows, stems[numbers - 1], (len(names), len(number_of_stem)))
