@@ -596,8 +596,7 @@ def bags_of_texts(table: BagTable, texts: Sequence[str]) -> BagSegment:
     n_before, start, rows = len(number_of), 0, _Rows(len(texts))
     for batch in _batches(texts):
         counts = TextCounts.of(batch)
-        made = _MadeTexts.of(counts, *embedder.embed_counts(counts))
-        rows.add_made(start, made, number_of)
+        rows.add_made(start, _MadeTexts.without_vectors(counts, embedder), number_of)
         start += len(batch)
     table.add_terms(list(number_of)[n_before:])
     return rows.segment(table)
@@ -625,6 +624,15 @@ class _MadeTexts(NamedTuple):
         """Return texts with all their vectors."""
         is_made = np.array(vectors.any(axis=1), np.bool_)
         return cls(counts, scales, is_made, np.arange(len(vectors)), vectors)
+
+    @classmethod
+    def without_vectors(cls, counts: TextCounts, embedder: StaticEmbedding) -> _MadeTexts:
+        """Return texts with those vectors alone that are kept in the place of bags."""
+        scales = embedder.scale_counts(counts)
+        is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
+        places = np.flatnonzero(is_made & _is_too_often(counts))
+        vectors, _ = embedder.embed_counts(counts.take(places))
+        return cls(counts, scales, is_made, places, vectors)
 
     def vectors_of(self, texts: NDArray[np.int64]) -> Vectors:
         """Return the vectors of texts that are here."""

@@ -311,6 +311,24 @@ class StaticEmbedding:
         Args:
             sums: of the texts, by an embedder with these counts.
         """
+        scales = self._scales_of(sums)
+        return self.centre(sums.vectors), scales
+
+    def scale_counts(self, counts: TextCounts) -> Vectors:
+        """Return what vectors are sums with, as `embed_counts` does, without the vectors.
+
+        Args:
+            counts: of the texts.
+
+        Example:
+            >>> static = StaticEmbedding.fit(["The ferry leaves at nine."])
+            >>> counts = TextCounts.of(["A ferry", "..."])
+            >>> bool((static.scale_counts(counts) == static.embed_counts(counts)[1]).all())
+            True
+        """
+        return self._scales_of(self._vectors_of(counts))
+
+    def _scales_of(self, sums: TextSums) -> Vectors:
         vectors, lengths = sums
         scales = np.zeros((len(vectors), 3), np.float32)
         for start in range(0, len(vectors), BATCH):
@@ -321,7 +339,7 @@ class StaticEmbedding:
             halves = np.sqrt(factors) / np.where(lengths[some] > 0, lengths[some], 1)
             scales[some, :2] = halves * scale[:, None]
             scales[some, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
-        return self.centre(vectors), scales
+        return scales
 
     def _vectors_of(self, counts: TextCounts) -> TextSums:
         """Return the two halves side by side, before the mean is subtracted, and their lengths."""

@@ -31,9 +31,9 @@ from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.index.words_beside import WordsBeside, prepare_words
 from clew.link import Alike, Synonym
-from clew.processes import end_others, working
+from clew.processes import end_others, start_others, working
 from clew.progress import progress_bar
-from clew.read import CachedExtractor, CutBefore, Knowledge, Piece, Split, Triple, read_nodes
+from clew.read import CachedExtractor, CutBefore, Knowledge, Names, Piece, Split, Triple, read_nodes
 from clew.types import DeferrableLink, Generate, Link
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def build_graph(
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
     counting = _Counting(documents, config, known)
+    if counts_words and isinstance(config.extractor, Names):  # which takes as long as to count
+        start_others(lambda _: sum(len(document.text) for document in documents))
     if counts_words:
         prepare_words(documents)
     extractor.before = counting.begin_early
