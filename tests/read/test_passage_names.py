@@ -170,7 +170,7 @@ def test_runs_are_unpacked_as_they_were_packed(sentences, years):
     words = passage_names.find_passage_words(passage, ["st"])
     titles = {("the", "moon"): [("the", "moon")], ("in", "may"): [("in", "may")]}
     rules = name_rules.Rules(6, 8, frozenset(["de", "of"]), frozenset(), years)
-    firsts = {first for first, _ in titles}
+    firsts = {first: {second for one, second in titles if one == first} for first, _ in titles}
     runs = passage_names.find_passage_runs(words, titles, firsts, rules)
     packed = many_passages.pack_runs(words, runs)
     unpacked, found = many_passages.unpack_runs(passage.text, packed)

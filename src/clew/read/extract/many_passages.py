@@ -21,7 +21,7 @@ from clew.processes import SharedValue, run_batches, works_elsewhere
 from clew.read.extract.caseless import caseless_words
 from clew.read.extract.corpus import Corpus, CorpusCounts, Decisions
 from clew.read.extract.knowledge import Knowledge
-from clew.read.extract.mentions import Run, TitleWords, first_words
+from clew.read.extract.mentions import FirstWords, Run, TitleWords, first_words
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
     MOST_WRITTEN,
@@ -42,7 +42,7 @@ BLOCK = 128  # passages that are counted in one call
 MIN_SENT = 200_000  # characters of the passages that an executor is sent at once
 OF_WORD = 4  # whole numbers
 
-Titles = tuple[TitleWords, frozenset[str]]
+Titles = tuple[TitleWords, FirstWords]
 Found = TypeVar("Found")
 Finish = Callable[[NormalizedPassage, list[Mention]], Found]
 
@@ -60,7 +60,7 @@ class WithAbbreviations(NamedTuple):
     Attributes:
         passages: The passages.
         own: Those words.
-        titles: The words of titles by their first two, and the first word of each title.
+        titles: The words of titles by their first two, and the second by the first.
     """
 
     passages: Sequence[NormalizedPassage]

@@ -37,6 +37,7 @@ MAX_SMALL_WORDS = 2  # between two capitalised words of a name
 
 ShortWords = tuple[tuple[str, ...], tuple[str, ...]]  # all, and those before a full stop
 TitleWords = Mapping[tuple[str, ...], Sequence[tuple[str, ...]]]
+FirstWords = Mapping[str, Collection[str]]
 Run = tuple[int, int, bool]
 """Neighbouring words that may be a name: the number of the first, the number behind the last, and
 whether they are, word for word, the title of a document."""
@@ -130,7 +131,7 @@ def choose_abbreviations(total: Mapping[str, int], with_stop: Mapping[str, int])
 def find_runs(
     words: TextWords,
     titles: TitleWords,
-    firsts: Collection[str],
+    firsts: FirstWords,
     inner_words: Collection[str],
     max_words: int,
 ) -> Iterator[Run]:
@@ -140,7 +141,7 @@ def find_runs(
         words: The words of a text.
         titles: The words of titles by their first two, the longest title first. A title that is
             longer than the run at its place replaces it.
-        firsts: The first word of each of these titles, as `first_words` returns them.
+        firsts: The first words of these titles, as `first_words` returns them.
         inner_words: Small words that may be between two capitalised ones.
         max_words: The number of words that a run may have.
     """
@@ -155,7 +156,11 @@ def find_runs(
             run_end = i + 1  # as most do
         else:
             run_end = _run_end(words, i, inner_words, max_words)
-        title_end = i + _title_length(words, i, titles) if keys[i] in firsts else i
+        title_end = i
+        if i < last and (seconds := firsts.get(keys[i])) is not None:
+            second = keys[i + 1]
+            if second in seconds or not second.isalnum():  # such as a possessive
+                title_end += _title_length(words, i, titles)
         if title_end > run_end:
             yield i, title_end, True
             behind = title_end
@@ -165,14 +170,17 @@ def find_runs(
             behind = run_end
 
 
-def first_words(titles: TitleWords) -> frozenset[str]:
-    """Return the first word of each title; there may be many titles, so it is done once for all.
+def first_words(titles: TitleWords) -> FirstWords:
+    """Return the second words of titles, by the first ones; it is done once for many titles.
 
     Example:
-        >>> sorted(first_words({("anna", "bell"): [("anna", "bell")]}))
-        ['anna']
+        >>> first_words({("anna", "bell"): [("anna", "bell")]})
+        {'anna': {'bell'}}
     """
-    return frozenset([first for first, _ in titles])
+    seconds: dict[str, set[str]] = {}
+    for first, second in titles:
+        seconds.setdefault(first, set()).add(second)
+    return seconds
 
 
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:

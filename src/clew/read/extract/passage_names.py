@@ -28,6 +28,7 @@ from clew.read.extract.caseless import (
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.joined_texts import JoinedTexts, plain_blocks
 from clew.read.extract.mentions import (
+    FirstWords,
     KeptShortWords,
     Run,
     ShortWords,
@@ -390,14 +391,14 @@ def _join(texts: tuple[str, ...]) -> JoinedTexts:
 
 
 def find_passage_runs(
-    words: TextWords, titles: TitleWords, firsts: Collection[str], rules: Rules
+    words: TextWords, titles: TitleWords, firsts: FirstWords, rules: Rules
 ) -> list[Run]:
     """Return what may be a name in a passage, whatever the corpus says of its words.
 
     Args:
         words: Its words.
         titles: The words of titles by their first two, the longest title first.
-        firsts: The first word of each of these titles.
+        firsts: The second words of these titles, by the first.
         rules: What is a name.
     """
     runs = list(find_runs(words, titles, firsts, rules.inner_words, rules.max_name_words))
