@@ -95,7 +95,7 @@ def test_a_large_index_is_built_with_them_and_takes_generated_texts(index, tmp_p
     assert segments_of(bags) == ["BagSegment", "BagSegment", "DenseSegment"]
     again = bags.add(documents(1, start=70))
     same(dense.add(documents(1, start=70)).compact().graph, again.compact().graph)
-    assert segments_of(again.compact()) == ["BagSegment", "LateBagSegment", "DenseSegment"]
+    assert segments_of(again.compact()) == ["BagSegment", "BagSegment", "DenseSegment"]
     approximate = Index.from_documents(documents(40), nearest=HNSW())
     assert isinstance(approximate.graph.vectors, np.ndarray)
 
