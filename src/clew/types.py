@@ -318,7 +318,11 @@ class Link(Protocol):
 
 @runtime_checkable
 class ChangingLink(Link, Protocol):
-    """A link whose edges can be made of those of the graph before a change."""
+    """A link whose edges can be made of those of the graph before a change.
+
+    One that makes all anew may say so by an attribute `grows`, False: an index then does that when
+    something first asks for edges of its kind, or for all.
+    """
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         """Return the edges of a graph to which nodes were added.

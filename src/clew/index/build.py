@@ -231,7 +231,7 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
             release_free_memory()
         # Whether it has all of a protocol takes long to say; few links have this.
         if getattr(link, "deferred", False) and isinstance(link, DeferrableLink):
-            made.append(LateEdges(link.kind, partial(_checked_edges, link, nodes)))
+            made.append(LateEdges(link.kind, partial(checked_edges, link, nodes)))
         else:
             made.append(edges_by(link, graph))
     early = [edges for edges in made if isinstance(edges, Edges)]
@@ -239,7 +239,16 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
     return linked if len(early) == len(made) else nodes.unchecked(edges=DeferredEdges(made))
 
 
-def _checked_edges(link: Link, nodes: Graph) -> Edges:
+def checked_edges(link: Link, nodes: Graph) -> Edges:
+    """Return the edges that a link makes, which fit the nodes.
+
+    Args:
+        link: The link.
+        nodes: A graph without edges.
+
+    Raises:
+        TypeError, ValueError: As `edges_by`; or an edge leads nowhere.
+    """
     return nodes.with_edges(edges_by(link, nodes)).edges
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -22,8 +23,10 @@ from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.graph import (
+    DeferredEdges,
     Edges,
     Graph,
+    LateEdges,
     Mask,
     carry_grown_parts,
     carry_shrunk_parts,
@@ -31,7 +34,7 @@ from clew.graph import (
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
-from clew.index.build import edges_by, read_graph
+from clew.index.build import checked_edges, edges_by, read_graph
 from clew.index.contents import IndexContents
 from clew.processes import working
 from clew.read import (
@@ -100,7 +103,7 @@ def with_documents_in_place(
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
     graph = with_nodes(base, more)
-    graph = graph.with_edges(Edges.join([_grown_edges(link, graph, base) for link in config.links]))
+    graph = _with_parts(graph, [_grown_edges(link, graph, base) for link in config.links])
     carry_grown_parts(graph, base)
     return replace(
         index,
@@ -172,9 +175,8 @@ def _without(index: Contents, ids: Collection[str], forbidden: Mask) -> Contents
     base = index.graph
     stays = surviving_rows(base, ~forbidden)
     graph = base.filtered(~forbidden)
-    graph = graph.with_edges(
-        Edges.join([_shrunk_edges(link, graph, base, stays) for link in index.config.links])
-    )
+    links = index.config.links
+    graph = _with_parts(graph, [_shrunk_edges(link, graph, base, stays) for link in links])
     carry_shrunk_parts(graph, base, stays)
     return replace(
         index,
@@ -238,16 +240,33 @@ def _name(documents: Sequence[Document], ids: set[str]) -> bool:
     )
 
 
-def _grown_edges(link: Link, graph: Graph, base: Graph) -> Edges:
+def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
+    """Return the graph with edges, of which some are made when something first asks for them."""
+    early = graph.with_edges(Edges.join([part for part in parts if isinstance(part, Edges)]))
+    are_late = any(isinstance(part, LateEdges) for part in parts)
+    return graph.unchecked(edges=DeferredEdges(parts)) if are_late else early
+
+
+def _made_anew(link: Link, graph: Graph) -> LateEdges:
+    """Return the edges of a link that makes all of them anew: of several changes, the last does."""
+    return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
+
+
+def _grown_edges(link: Link, graph: Graph, base: Graph) -> Edges | LateEdges:
     if not isinstance(link, ChangingLink):
         return edges_by(link, graph)
-    before = base.edges.take(np.flatnonzero(base.edges.kinds.mask(link.kind)))
+    if not getattr(link, "grows", True):
+        return _made_anew(link, graph)
+    edges = base.edges.of_kinds([link.kind])
+    before = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
     return link.grow(graph, before, len(base))
 
 
-def _shrunk_edges(link: Link, graph: Graph, base: Graph, stays: Mask) -> Edges:
+def _shrunk_edges(link: Link, graph: Graph, base: Graph, stays: Mask) -> Edges | LateEdges:
     if not isinstance(link, ChangingLink):
         return edges_by(link, graph)
+    if not getattr(link, "grows", True):
+        return _made_anew(link, graph)
     left = graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(link.kind)))
     edges = base.edges
     lost = edges.kinds.mask(link.kind) & stays[edges.tails] & ~stays[edges.heads]

@@ -71,6 +71,11 @@ class Synonym:
         if self.by not in ("vectors", "words"):
             raise ValueError(f"names are compared by their 'vectors' or 'words'; got {self.by!r}")
 
+    @property
+    def grows(self) -> bool:
+        """Whether a change takes less than all edges: a new name changes what all words weigh."""
+        return self.by == "vectors"
+
     def on(self, graph: Graph) -> Edges:
         rows = graph.rows("entity")
         if self.by == "vectors":
@@ -84,7 +89,7 @@ class Synonym:
         return self._of_long_names(graph, edges)
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
-        if self.by == "words":  # a new name changes what all words weigh
+        if not self.grows:
             return self.on(graph)
         rows = graph.rows("entity")
         return self._of_long_names(
@@ -94,7 +99,7 @@ class Synonym:
         )
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
-        if self.by == "words":
+        if not self.grows:
             return self.on(graph)
         rows = graph.rows("entity")
         return self._of_long_names(
