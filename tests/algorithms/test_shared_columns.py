@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.nearest import shared_columns
+from clew.algorithms.nearest import exact, shared_columns
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
+from tests.traced_memory import traced_memory
 
 ROWS = st.lists(st.lists(st.sampled_from([0, 0, 0, 1, 2, 5]), min_size=5, max_size=5), max_size=12)
 
@@ -36,3 +37,14 @@ def test_they_are_those_of_brute_force(max_compared, rows, k, least):
         found = nearest_by_columns(matrix, k, least)
     assert list(zip(found.rows.tolist(), found.others.tolist(), strict=True)) == expected
     np.testing.assert_allclose(found.cosines, [products[pair] for pair in expected], atol=1e-6)
+
+
+def test_equal_rows_by_the_thousand_are_not_held_pair_by_pair():
+    n = 6000  # 18 million pairs, of which 60,000 are wanted
+    rows = CompressedRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 1)
+    _, peak = traced_memory(lambda: nearest_by_columns(rows, 10, 0.75))
+    others = nearest_by_columns(rows, 10, 0.75).others.tolist()
+    assert len(others) == 10 * n
+    assert others[:10] == list(range(1, 11))
+    assert others[-10:] == list(range(10))
+    assert peak < 8 * exact.BLOCK_BYTES

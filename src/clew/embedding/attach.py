@@ -213,7 +213,8 @@ def _attach_bags(
     if late_names:
         make = partial(_names_and_facts, graph, names.tolist(), replacement_texts)
         late, every = LateBags(segment.table, make), np.arange(len(names) + len(facts))
-        vectors.append(LateBagSegment(late, every[: len(names)]))
+        if len(names):
+            vectors.append(LateBagSegment(late, every[: len(names)]))
         own = VectorColumn([LateBagSegment(late, every[len(names) :])])
     else:
         of_facts = np.array([place_of[text] for text in facts.texts], np.int64)

@@ -173,19 +173,40 @@ def _near_among(
     min_cosine: float,
 ) -> list[Pairs]:
     """Return those of some pairs, in both directions, that have at least the lowest cosine."""
-    blocks: list[Pairs] = []
+
+    def near() -> Iterator[Pairs]:
+        for start in range(0, len(rows), MAX_COMPARED):
+            some, other = rows[start : start + MAX_COMPARED], others[start : start + MAX_COMPARED]
+            cosines = np.einsum("ij,ij->i", vectors[some], vectors[other])
+            found = cosines >= min_cosine - 2 * TOLERANCE
+            yield some[found], other[found], cosines[found].astype(np.float64)
+
+    return in_both_directions(near(), len(vectors), k, min_cosine)
+
+
+def in_both_directions(blocks: Iterable[Pairs], n: int, k: int, min_cosine: float) -> list[Pairs]:
+    """Return pairs that may be among the nearest of either row, and never hold many more.
+
+    Args:
+        blocks: (rows, others, cosines), different pairs, each in one direction.
+        n: the number of rows.
+        k: neighbours of a row, at most.
+        min_cosine: lowest cosine of a neighbour, > 0.
+
+    Example:
+        >>> pairs = np.array([0]), np.array([1]), np.array([0.8])
+        >>> [rows.tolist() for rows, _, _ in in_both_directions([pairs], 2, 1, 0.5)]
+        [[0], [1]]
+    """
+    kept: list[Pairs] = []
     waiting = 0
-    for start in range(0, len(rows), MAX_COMPARED):
-        some, other = rows[start : start + MAX_COMPARED], others[start : start + MAX_COMPARED]
-        cosines = np.einsum("ij,ij->i", vectors[some], vectors[other])
-        near = cosines >= min_cosine - 2 * TOLERANCE
-        some, other, scores = some[near], other[near], cosines[near].astype(np.float64)
-        blocks += [(some, other, scores), (other, some, scores)]
-        waiting += 2 * len(scores)
-        if waiting > max(MAX_WAITING, 4 * len(vectors) * k):
-            blocks = [_nearest_of(_joined(blocks), k, min_cosine)]
-            waiting = len(blocks[0][2])
-    return blocks
+    for rows, others, cosines in blocks:
+        kept += [(rows, others, cosines), (others, rows, cosines)]
+        waiting += 2 * len(cosines)
+        if waiting > max(MAX_WAITING // 2, 4 * n * k):
+            kept = [_nearest_of(_joined(kept), k, min_cosine)]
+            waiting = len(kept[0][2])
+    return kept
 
 
 def _all_near(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:

@@ -13,11 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.nearest.exact import Neighbours, Pairs, nearest_among
+from clew.algorithms.nearest.exact import (
+    Neighbours,
+    Pairs,
+    in_both_directions,
+    nearest_among,
+)
 from clew.algorithms.ranking import TOLERANCE
 from clew.graph import Floats, Mask, expand_ranges, offsets_of
 
-MAX_COMPARED = 1_000_000  # pairs that are compared at once
+MAX_COMPARED = 250_000  # pairs that are compared at once
 
 
 def nearest_by_columns(rows: CompressedRows, k: int, min_cosine: float) -> Neighbours:
@@ -37,13 +42,15 @@ def nearest_by_columns(rows: CompressedRows, k: int, min_cosine: float) -> Neigh
     """
     owners, lowest = rows.rows, min_cosine - 2 * TOLERANCE
     leads, keys = _leading_entries(rows, lowest), owners * rows.width + rows.columns
-    blocks: list[Pairs] = []
-    for some, others in _pairs_that_share(owners[leads], rows.columns[leads], len(rows)):
-        cosines = _cosines_of(rows, keys, some, others)
-        near = cosines >= lowest
-        some, others, cosines = some[near], others[near], cosines[near]
-        blocks += [(some, others, cosines), (others, some, cosines)]
-    return nearest_among(blocks, k, min_cosine)
+
+    def near() -> Iterator[Pairs]:
+        for some, others in _pairs_that_share(owners[leads], rows.columns[leads], len(rows)):
+            cosines = _cosines_of(rows, keys, some, others)
+            found = cosines >= lowest
+            yield some[found], others[found], cosines[found]
+
+    pairs = in_both_directions(near(), len(rows), k, min_cosine)
+    return nearest_among(pairs, k, min_cosine)
 
 
 def _leading_entries(rows: CompressedRows, min_cosine: float) -> Mask:
