@@ -13,7 +13,7 @@ from clew import Document, Index, Names, recipes
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding import compact
 from clew.generate import Reports
-from clew.graph import VectorColumn
+from clew.graph import Edges, VectorColumn
 from clew.store import manifest, saving
 from clew.store.compression import pack_array, unpack_array
 from clew.store.manifest import generations, read_manifest
@@ -51,7 +51,8 @@ def same_but_for_rounding(one, other):
     """Whether two graphs are one, but for the last bits of the weights of edges between the near."""
     weights = [each.edges.weights for each in (one, other)]
     np.testing.assert_allclose(*weights, atol=1e-6)
-    edges = [replace(each.edges, weights=weights[0]) for each in (one, other)]
+    made = [Edges.join([each.edges]) for each in (one, other)]  # of which some may be late
+    edges = [replace(each, weights=weights[0]) for each in made]
     same(one.with_edges(edges[0]), other.with_edges(edges[1]))
 
 
