@@ -257,7 +257,8 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
     came, ids = {document.id for document in index.documents}, {d.id for d in documents}
-    in_place = filtered_in_place(index, came - ids)
+    forbidden = came - ids
+    in_place = filtered_in_place(index, forbidden)
     if in_place is not None:
         return in_place
     base = index.graph
@@ -266,7 +267,7 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None
     known = KnownResults(pieces=pieces_in(base, documents, row_of), counts=counts)
-    documents = tuple(_without_others(document, ids, came) for document in documents)
+    documents = tuple(_without_others(document, ids, came, forbidden) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}
     facts = {id: triples for id, triples in index.facts.items() if id in ids}
@@ -308,7 +309,10 @@ def _outside_containers(graph: Graph, allowed: Mask) -> Graph:
 
 
 def _without_others(
-    document: Document, allowed: AbstractSet[str], came: AbstractSet[str]
+    document: Document,
+    allowed: AbstractSet[str],
+    came: AbstractSet[str],
+    forbidden: AbstractSet[str],
 ) -> Document:
     """Return a document that names no forbidden one as what it is in or follows.
 
@@ -316,8 +320,8 @@ def _without_others(
         document: An allowed one.
         allowed: The ids of what the filter allows.
         came: The ids of all documents.
+        forbidden: Those of them that are not allowed.
     """
-    forbidden = came - allowed
     changes: dict[str, Any] = {
         name: None
         for name in ("parent", "previous", "source")
