@@ -813,14 +813,28 @@ class _Entries:
         return Bags.of(self.lengths, seal(columns), seal(counts))
 
 
+COUNTS = 256  # that there may be in a bag
+MAX_IN_KEYS = 1 << 32  # rows, and columns times counts, that are a half of a whole number
+
+
 def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArray[np.int64]]:
     """Return bags as a matrix whose columns are those in use, by rank, and which these are."""
     places = bags.places
     ranks = rank[bags.columns[places]]
     used = np.flatnonzero(np.bincount(ranks))
-    rows = np.repeat(np.arange(len(bags)), bags.lengths)
-    columns = np.searchsorted(used, ranks)
-    order = np.lexsort((columns, rows))
-    values = bags.counts[places][order].astype(np.float64)
-    starts = offsets_of(bags.lengths)
-    return CompressedRows(starts, columns[order].astype(np.int32), values, len(used)), used
+    number_of = np.zeros(int(used.max(initial=-1)) + 1, np.int64)
+    number_of[used] = np.arange(len(used))
+    rows, columns = np.repeat(np.arange(len(bags)), bags.lengths), number_of[ranks]
+    starts, counts = offsets_of(bags.lengths), bags.counts[places]
+    if len(bags) <= MAX_IN_KEYS and len(used) <= MAX_IN_KEYS // COUNTS:
+        # A row, a column and a count in one number are sorted in a tenth of the time.
+        keys = rows << 32
+        keys |= columns * COUNTS
+        keys |= counts
+        keys.sort()
+        columns, counts = (keys & (MAX_IN_KEYS - 1)) // COUNTS, keys & (COUNTS - 1)
+    else:
+        order = np.lexsort((columns, rows))
+        columns, counts = columns[order], counts[order]
+    values = counts.astype(np.float64)
+    return CompressedRows(starts, columns.astype(np.int32), values, len(used)), used

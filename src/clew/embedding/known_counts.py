@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class KnownBags:
 
     def counts(self, texts: Sequence[str]) -> TextCounts:
         """Return the counts of texts, all of which are known."""
-        rows = np.array([self.row_of[text] for text in texts], np.int64)
+        rows = np.fromiter(map(self.row_of.__getitem__, texts), np.int64, len(texts))
         segment = self.segment
         return segment.table.counts(segment.pieces.take(rows), segment.terms.take(rows))
 
@@ -76,25 +77,25 @@ class KnownCounts:
 
     def __init__(self, sources: Sequence[KnownBags]) -> None:
         self._sources = sources
+        self._source_of: dict[str, int] = {}  # the first that knows a text
+        for number, one in reversed(list(enumerate(sources))):
+            self._source_of.update(dict.fromkeys(one.row_of, number))
 
     def __call__(self, texts: Sequence[str]) -> TextCounts:
         """Return what `TextCounts.of` returns."""
-        source_of = np.array([self._source_of(text) for text in texts], np.int64)
+        nobody = len(self._sources)
+        numbers = map(self._source_of.get, texts, repeat(nobody))
+        source_of = np.fromiter(numbers, np.int64, len(texts))
         parts, places = list[TextCounts](), list[NDArray[np.int64]]()
         for number in np.unique(source_of).tolist():
             own = np.flatnonzero(source_of == number)
             some = [texts[i] for i in own.tolist()]
-            known = number < len(self._sources)
+            known = number < nobody
             parts.append(self._sources[number].counts(some) if known else TextCounts.of(some))
             places.append(own)
         if len(parts) < 2:
             return parts[0] if parts else TextCounts.of(texts)
         return TextCounts.joined(parts).take(np.argsort(np.concatenate(places)))
-
-    def _source_of(self, text: str) -> int:
-        """The number of the source that knows a text, or that of the sources where none does."""
-        known = (number for number, one in enumerate(self._sources) if text in one.row_of)
-        return next(known, len(self._sources))
 
 
 def _bags_of(vectors: AnyVectors) -> BagSegment | None:
