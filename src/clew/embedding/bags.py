@@ -66,6 +66,8 @@ MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
 OF_PIECES: Floats = np.sqrt(COUNTS)
 OF_TERMS: Floats = np.append(0.0, 1 + np.log(COUNTS[1:]))
+MOST_COUNTS = 256  # of which one is a byte
+MAX_IN_KEYS = 1 << 32  # rows, or columns times counts: a half of a whole number each
 
 
 @dataclass(frozen=True, eq=False)
@@ -813,10 +815,6 @@ class _Entries:
         return Bags.of(self.lengths, seal(columns), seal(counts))
 
 
-COUNTS = 256  # that there may be in a bag
-MAX_IN_KEYS = 1 << 32  # rows, and columns times counts, that are a half of a whole number
-
-
 def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArray[np.int64]]:
     """Return bags as a matrix whose columns are those in use, by rank, and which these are."""
     places = bags.places
@@ -826,13 +824,13 @@ def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArr
     number_of[used] = np.arange(len(used))
     rows, columns = np.repeat(np.arange(len(bags)), bags.lengths), number_of[ranks]
     starts, counts = offsets_of(bags.lengths), bags.counts[places]
-    if len(bags) <= MAX_IN_KEYS and len(used) <= MAX_IN_KEYS // COUNTS:
+    if len(bags) <= MAX_IN_KEYS and len(used) <= MAX_IN_KEYS // MOST_COUNTS:
         # A row, a column and a count in one number are sorted in a tenth of the time.
         keys = rows << 32
-        keys |= columns * COUNTS
+        keys |= columns * MOST_COUNTS
         keys |= counts
         keys.sort()
-        columns, counts = (keys & (MAX_IN_KEYS - 1)) // COUNTS, keys & (COUNTS - 1)
+        columns, counts = (keys & (MAX_IN_KEYS - 1)) // MOST_COUNTS, keys & (MOST_COUNTS - 1)
     else:
         order = np.lexsort((columns, rows))
         columns, counts = columns[order], counts[order]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, Ragged, VectorColumn, row_mask, texts_at
+from clew.graph import AnyVectors, Graph, Mask, VectorColumn, row_mask, texts_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +51,13 @@ def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]
     segment = _bags_of(graph.vectors)
     if segment is not None:
         rows = rows_to_embed(graph)
-        is_known = stays | row_mask(_read_from(graph.read_from, stays), len(graph))
+        is_known = stays | row_mask(graph.read_from.owners_of(stays), len(graph))
         rows = _with_bags(segment, rows[is_known[rows]])
         texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
         sources.append(KnownBags(segment, dict(zip(texts, rows.tolist(), strict=True))))
     segment = _bags_of(graph.facts.vectors)
     if segment is not None:
-        facts = _with_bags(segment, np.unique(_read_from(graph.facts.read_from, stays)))
+        facts = _with_bags(segment, np.unique(graph.facts.read_from.owners_of(stays)))
         rows = facts.tolist()
         row_of = dict(zip(texts_at(graph.facts.texts, rows), rows, strict=True))
         sources.append(KnownBags(segment, row_of))
@@ -108,9 +108,3 @@ def _with_bags(segment: BagSegment, rows: NDArray[Any]) -> NDArray[Any]:
     rows = rows[rows < segment.shape[0]]
     has_bag: Mask = segment.scales[rows, 2] != 0
     return rows[has_bag]
-
-
-def _read_from(lists: Ragged, stays: Mask) -> NDArray[np.int64]:
-    """The owners of lists that have a node that stays."""
-    owners: NDArray[np.int64] = lists.owners[stays[lists.values]]
-    return owners

@@ -23,7 +23,7 @@ from clew.embedding.known_counts import known_counts
 from clew.forking import renew_after_fork
 from clew.graph import Edges, Graph, Mask, freeze, row_mask
 from clew.index.build import KnownResults, edges_by
-from clew.index.changes import rebuild
+from clew.index.changes import known_vectors, rebuild
 from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
@@ -85,11 +85,16 @@ Test = Callable[[Mapping[str, object]], bool]
 
 def _allowed_documents(documents: Sequence[Document], test: Test) -> Mask:
     is_container = np.array([document.heading for document in documents], np.bool_)
+
+    def shown(place: int) -> tuple[str, Mapping[str, object]]:
+        document = documents[place]
+        return document.text, document.metadata
+
     return _with_containers(
         is_container,
         np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
         _contents_of(documents),
-        [(document.text, document.metadata) for document in documents],
+        shown,
         test,
     )
 
@@ -112,7 +117,10 @@ def _allowed_nodes(graph: Graph, test: Test) -> Mask:
             above = int(graph.parents[above])
         for around in own - {-1, row}:
             contents.setdefault(around, []).append(row)
-    shown = list(zip(graph.texts, graph.metadata, strict=True))
+
+    def shown(row: int) -> tuple[str, Mapping[str, object]]:
+        return graph.texts[row], graph.metadata[row]
+
     return _with_containers(container, allowed & ~container, contents, shown, test)
 
 
@@ -120,7 +128,7 @@ def _with_containers(
     is_container: Mask,
     allowed: Mask,
     contents: Mapping[int, Sequence[int]],
-    shown: Sequence[tuple[str, Mapping[str, object]]],
+    shown: Callable[[int], tuple[str, Mapping[str, object]]],
     test: Test,
 ) -> Mask:
     """Return what is allowed, containers too.
@@ -129,14 +137,15 @@ def _with_containers(
         is_container: Which entries are containers.
         allowed: Which of the others are allowed.
         contents: The others in each container.
-        shown: Text and metadata of each entry.
+        shown: Returns the text and the metadata of an entry. Most texts are not looked at, and
+            those of a saved index are made when they are.
         test: The filter.
     """
     result = allowed.copy()
     for row in np.flatnonzero(is_container).tolist():
         inside = contents.get(row, ())
-        text, metadata = shown[row]
-        told = (shown[i][1] for i in inside if allowed[i])
+        text, metadata = shown(row)
+        told = (shown(i)[1] for i in inside if allowed[i])
         if any(_tells_all(other, text, metadata) for other in told):
             result[row] = True
         elif metadata:
@@ -159,9 +168,14 @@ def _tells_all(metadata: Mapping[str, object], text: str, container: Mapping[str
 
 
 def _contents_of(documents: Sequence[Document]) -> dict[int, list[int]]:
-    """Return the passages in each container, also those in the containers in it, by position."""
-    position = {document.id: i for i, document in enumerate(documents)}
+    """Return the passages in each container, also those in the containers in it, by position.
+
+    Where no document is a container by itself, nothing is returned.
+    """
     contents: dict[int, list[int]] = {}
+    if not any(document.heading for document in documents):
+        return contents
+    position = {document.id: i for i, document in enumerate(documents)}
     for i, document in enumerate(documents):
         if document.heading:
             continue
@@ -266,7 +280,11 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     stays = row_mask([*row_of.values()], len(base))
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None
-    known = KnownResults(pieces=pieces_in(base, documents, row_of), counts=counts)
+    known = KnownResults(
+        vectors=known_vectors(index, stays),
+        pieces=pieces_in(base, documents, row_of),
+        counts=counts,
+    )
     documents = tuple(_without_others(document, ids, came, forbidden) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}
