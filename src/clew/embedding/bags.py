@@ -823,16 +823,16 @@ def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArr
     number_of = np.zeros(int(used.max(initial=-1)) + 1, np.int64)
     number_of[used] = np.arange(len(used))
     rows, columns = np.repeat(np.arange(len(bags)), bags.lengths), number_of[ranks]
-    starts, counts = offsets_of(bags.lengths), bags.counts[places]
-    if len(bags) <= MAX_IN_KEYS and len(used) <= MAX_IN_KEYS // MOST_COUNTS:
+    starts, times = offsets_of(bags.lengths), bags.counts[places].astype(np.int64)
+    if len(bags) < MAX_IN_KEYS // 2 and len(used) <= MAX_IN_KEYS // MOST_COUNTS:
         # A row, a column and a count in one number are sorted in a tenth of the time.
         keys = rows << 32
         keys |= columns * MOST_COUNTS
-        keys |= counts
+        keys |= times
         keys.sort()
-        columns, counts = (keys & (MAX_IN_KEYS - 1)) // MOST_COUNTS, keys & (MOST_COUNTS - 1)
+        columns, times = (keys & (MAX_IN_KEYS - 1)) // MOST_COUNTS, keys & (MOST_COUNTS - 1)
     else:
         order = np.lexsort((columns, rows))
-        columns, counts = columns[order], counts[order]
-    values = counts.astype(np.float64)
-    return CompressedRows(starts, columns.astype(np.int32), values, len(used)), used
+        columns, times = columns[order], times[order]
+    counted = CompressedRows(starts, columns.astype(np.int32), times.astype(np.float64), len(used))
+    return counted, used

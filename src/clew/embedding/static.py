@@ -37,7 +37,7 @@ from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, stored_vectors
-from clew.graph import Floats, Vectors, freeze, offsets_of, seal
+from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
@@ -49,7 +49,6 @@ MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others c
 TERM_IDF_POWER = 1.5
 MIN_BESIDE = 2048  # texts from which two threads make their vectors
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
-JOINED_ROWS = 64  # of these, whose halves are joined at once
 MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
@@ -232,8 +231,8 @@ class StaticEmbedding:
         if not words:
             return cast("Vectors", self([text])[0])
         meaning, spelling = self._meaning_of(words), self._spelling_of(words)
-        rows = np.empty((1, self.dimensions), np.float32)
-        self._join_halves(meaning[None], spelling[None], rows, np.empty((1, 2)))
+        joined, _ = self._joined_halves(meaning[None], spelling[None])
+        rows: Vectors = joined.astype(np.float32)
         return cast("Vectors", self.centre(rows)[0])
 
     def _meaning_of(self, words: Sequence[str]) -> Floats:
@@ -338,7 +337,7 @@ class StaticEmbedding:
                 end = min(start + BATCH, last)
                 meaning = of_pieces.part(start, end).times_dense(pieces)
                 spelling = of_terms.part(start, end).dense_product(spellings)
-                self._join_halves(meaning, spelling, vectors[start:end], lengths[start:end])
+                vectors[start:end], lengths[start:end] = self._joined_halves(meaning, spelling)
 
         if n <= MIN_BESIDE:
             make(0, n)
@@ -347,35 +346,27 @@ class StaticEmbedding:
             both(lambda: make(0, half), lambda: make(half, n))
         return TextSums(vectors, lengths)
 
-    def _join_halves(
-        self, meaning: Floats, spelling: Floats, vectors: Vectors, lengths: Floats
-    ) -> None:
-        """Make unit rows that consist of two weighted halves.
-
-        It is done for a few rows at a time, so that what is made of one stays near the processor.
+    def _joined_halves(self, meaning: Floats, spelling: Floats) -> tuple[Floats, Floats]:
+        """Return unit rows that consist of two weighted halves, and the lengths of the halves.
 
         Args:
             meaning: float64 [n, DIMENSIONS].
             spelling: float64 [n, SIGNATURE_WIDTH].
-            vectors: float32 [n, dimensions], which gets the rows.
-            lengths: float64 [n, 2], which gets the lengths of the halves.
+
+        Returns:
+            float64 [n, dimensions], and float64 [n, 2].
         """
-        shares = np.sqrt(MEANING_SHARE), np.sqrt(1 - MEANING_SHARE)
-        rows = np.empty((min(len(meaning), JOINED_ROWS), self.dimensions))
-        squares = np.empty_like(rows)
-        for start in range(0, len(meaning), JOINED_ROWS):
-            some = slice(start, min(start + JOINED_ROWS, len(meaning)))
-            joined = rows[: some.stop - start]
-            parts = joined[:, :DIMENSIONS], joined[:, DIMENSIONS:]
-            halves = zip((meaning[some], spelling[some]), parts, shares, strict=True)
-            for place, (half, part, share) in enumerate(halves):
-                lengths[some, place] = own = _lengths(half, squares)
-                own[own == 0] = 1
-                np.divide(half, own[:, None], out=part)
-                part *= share
-            whole = _lengths(joined, squares)
-            whole[whole == 0] = 1
-            np.divide(joined, whole[:, None], out=vectors[some], casting="same_kind")
+        halves, lengths = np.empty((len(meaning), self.dimensions)), np.empty((len(meaning), 2))
+        lengths[:, 0], lengths[:, 1] = (
+            np.linalg.norm(half, axis=1) for half in (meaning, spelling)
+        )
+        divisors = np.where(lengths > 0, lengths, 1)
+        first, second = halves[:, :DIMENSIONS], halves[:, DIMENSIONS:]
+        np.divide(meaning, divisors[:, :1], out=first)
+        np.divide(spelling, divisors[:, 1:], out=second)
+        first *= np.sqrt(MEANING_SHARE)
+        second *= np.sqrt(1 - MEANING_SHARE)
+        return unit_rows(halves), lengths
 
     def _weighted(self, counts: TextCounts) -> tuple[CompressedRows, CompressedRows]:
         """The weights of the pieces and of the terms of every text."""
@@ -409,18 +400,6 @@ class StaticEmbedding:
         """The weight of each piece, idf: float64 [32000]."""
         counts = self.piece_counts.astype(np.float64)
         return _idf(counts, np.arange(PIECES), self.n_texts)
-
-
-def _lengths(rows: Floats, squares: Floats) -> Floats:
-    """Return the lengths of rows, to the bit as `np.linalg.norm` does.
-
-    Args:
-        rows: float64 [n, d].
-        squares: float64 [at least n, at least d], which is written over.
-    """
-    own = squares[: len(rows), : rows.shape[1]]
-    lengths: Floats = np.sqrt(np.add.reduce(np.multiply(rows, rows, out=own), axis=1))
-    return lengths
 
 
 def _sample(n: int) -> NDArray[np.int64]:
