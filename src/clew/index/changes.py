@@ -80,7 +80,9 @@ def rebuild(
             progress,
             before=index.graph if added else None,
         )
-    graph, learned = index.learned.on(graph)
+    learned = index.learned
+    if learned:  # else no edges are looked for: those that are deferred would be made
+        graph, learned = learned.on(graph)
     return replace(
         index,
         graph=graph,
