@@ -126,7 +126,7 @@ def texts_at(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str]:
     """
     take: Callable[[NDArray[np.int64]], Iterable[str]] | None = getattr(texts, "take", None)
     places = np.asarray(rows, np.int64)
-    if take is not None and (np.diff(places) > 0).all():
+    if take is not None and (places[1:] > places[:-1]).all():
         return list(take(places))
     return [texts[row] for row in rows]
 

@@ -21,6 +21,7 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.forking import renew_after_fork
+from clew.garbage import collecting_rarely
 from clew.graph import Edges, Graph, Mask, freeze, row_mask
 from clew.index.build import KnownResults, edges_by
 from clew.index.changes import known_vectors, rebuild
@@ -43,6 +44,7 @@ MAX_FILTERED_BYTES = 256 * 2**20
 ASKS_A_MODEL = "it asks a language model, which a filter must not, or was not given again"
 
 
+@collecting_rarely()
 def filtered_index(index: Contents, where: Where) -> Contents:
     """Return the index of what a filter allows.
 
