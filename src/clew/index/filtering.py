@@ -278,7 +278,8 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     if in_place is not None:
         return in_place
     base = index.graph
-    row_of = {one.id: base.row(one.id) for one in documents if base.has(one.id)}
+    rows = ((one.id, base.find_row(one.id)) for one in documents)
+    row_of = {id: row for id, row in rows if row is not None}
     stays = row_mask([*row_of.values()], len(base))
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None
