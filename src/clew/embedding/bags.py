@@ -24,7 +24,7 @@ from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.latent_semantic import signature_rows
-from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding, TextCounts
+from clew.embedding.static import SIGNATURE_WIDTH, CountsOf, StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.graph import (
     AnyVectors,
@@ -481,6 +481,7 @@ def fit_bags(
     progress: Callable[[int], object] = int,
     n_made: int = 0,
     counted: Iterator[TextCounts] | None = None,
+    counts_of: CountsOf | None = None,
 ) -> tuple[StaticEmbedding, BagSegment]:
     """Return the embedder that a corpus weights, and the vectors of its texts and of other texts.
 
@@ -493,6 +494,7 @@ def fit_bags(
         n_made: the rows, from the first one on, whose vectors are kept beside them, unless they are
             too many.
         counted: what `TextCounts.of` returns of each `BATCH` of the corpus; None to count here.
+        counts_of: counts texts in this process alone; None for `TextCounts.of`.
 
     Returns:
         The embedder, and a row for each text of the corpus, then one for each of the others.
@@ -507,10 +509,10 @@ def fit_bags(
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
     if counted is None:
-        counted = (TextCounts.of(batch) for batch in _batches(corpus))
+        counted = map(counts_of or TextCounts.of, _batches(corpus))
     embedder, made_of = _fitted(corpus, counted, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
-    beside = _begin_others(embedder, others, n_kept - len(corpus))
+    beside = _begin_others(embedder, others, n_kept - len(corpus), counts_of)
     of_corpus = (_MadeTexts.of(counts, *made) for counts, made in made_of)
     for made in chain(of_corpus, beside()):
         behind = start + len(made.is_made)
@@ -558,7 +560,7 @@ class _MadeTexts(NamedTuple):
 
 
 def _begin_others(
-    embedder: StaticEmbedding, texts: Sequence[str], n_kept: int
+    embedder: StaticEmbedding, texts: Sequence[str], n_kept: int, counts_of: CountsOf | None
 ) -> Callable[[], Iterator[_MadeTexts]]:
     """Have other processes, if there are any, begin with texts that are no passages.
 
@@ -566,6 +568,7 @@ def _begin_others(
         embedder: what embeds them.
         texts: the texts.
         n_kept: the first so many whose vectors are wanted; may be below 0.
+        counts_of: counts them, and no other process begins; None for `TextCounts.of`.
 
     Returns:
         What returns what each batch becomes, in turn.
@@ -573,7 +576,7 @@ def _begin_others(
     batches = list(_batches(texts))
     items = [(batch, max(n_kept - i * BATCH, 0)) for i, batch in enumerate(batches)]
     begun = None
-    if len(batches) > 1 and len(texts) <= MAX_BESIDE:
+    if counts_of is None and len(batches) > 1 and len(texts) <= MAX_BESIDE:
         items.reverse()  # others begin with those of which no vector is sent back
         sizes = [sum(map(len, batch)) for batch, _ in items]
         alone = replace(embedder)  # without what it has computed for itself
@@ -581,7 +584,7 @@ def _begin_others(
     if begun is None:
         return lambda: (
             _MadeTexts.of(counts, *embedder.embed_counts(counts))
-            for counts in map(TextCounts.of, batches)
+            for counts in map(counts_of or TextCounts.of, batches)
         )
     results = begun.results
 
