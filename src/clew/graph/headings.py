@@ -110,6 +110,8 @@ def texts_with_headings(
     """
     all_titles = titles_of_all(graph, nodes) if all_titles is None else all_titles
     texts = texts_at(graph.texts, nodes)
+    if graph.canonical is None and not any(all_titles):
+        return list(texts)  # most are names, which stand below nothing
     return [_under(graph, titles, text) for titles, text in zip(all_titles, texts, strict=True)]
 
 

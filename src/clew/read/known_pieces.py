@@ -13,6 +13,7 @@ from clew.document import Document
 from clew.graph import Graph, expand_ranges, offsets_of, texts_at
 from clew.read.assembly import ID_ENDINGS
 from clew.read.pieces import Piece, Split
+from clew.text.estimate import estimate_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,7 @@ def pieces_in(
     behind = ends[np.searchsorted(ends, rows, side="right")]
     columns = _PieceColumns.of(graph, rows[is_container] + 1, behind[is_container])
     texts = iter(texts_at(graph.texts, rows[~is_container].tolist()))
+    tokens = graph.tokens if graph.count is estimate_tokens else None
     for (row, document), is_cut, end in zip(
         found, is_container.tolist(), behind.tolist(), strict=True
     ):
@@ -66,8 +68,9 @@ def pieces_in(
             if [piece.kind for piece in own] != ["passage"]:  # which would be a whole document
                 pieces[document.id] = own
         elif next(texts) == document.text:
-            links = graph.references[row]
-            whole = Piece("passage", document.text, 0, len(document.text), references=links)
+            text, links = document.text, graph.references[row]
+            n_tokens = None if tokens is None else tokens.item(row)
+            whole = Piece("passage", text, 0, len(text), references=links, tokens=n_tokens)
             pieces[document.id] = [whole]
     return pieces
 
@@ -84,6 +87,7 @@ class _PieceColumns:
         parents: The rows of what is around them.
         spans: Their places in the documents.
         references: Their link targets.
+        tokens: Their estimated tokens, or None.
     """
 
     first_of: Mapping[int, int]
@@ -93,6 +97,7 @@ class _PieceColumns:
     parents: Sequence[int]
     spans: Sequence[Sequence[int]]
     references: Sequence[tuple[str, ...]]
+    tokens: Sequence[int | None]
 
     @classmethod
     def of(
@@ -115,6 +120,7 @@ class _PieceColumns:
             graph.parents[rows].tolist(),
             graph.spans[rows].tolist(),
             [graph.references[row] for row in listed],
+            graph.tokens[rows].tolist() if graph.count is estimate_tokens else [None] * len(rows),
         )
 
     def pieces_of(self, id: str, top: int, behind: int) -> list[Piece]:
@@ -134,5 +140,5 @@ class _PieceColumns:
             above = self.parents[place] - first
             parent = above if above >= 0 else None
             text, links = self.texts[place], self.references[place]
-            pieces.append(Piece(kind, text, start, end, parent, links))
+            pieces.append(Piece(kind, text, start, end, parent, links, self.tokens[place]))
         return pieces
