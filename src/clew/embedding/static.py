@@ -327,8 +327,7 @@ class StaticEmbedding:
         """Return the two halves side by side, before the mean is subtracted, and their lengths."""
         n = len(counts.of_terms)
         lengths = np.zeros((n, 2))
-        # Not zeros: all rows are made, and what is not zeroed gets large pages of memory.
-        vectors = np.empty((n, self.dimensions), np.float32)
+        vectors = np.zeros((n, self.dimensions), np.float32)
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
