@@ -8,11 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew.text.stems
-from clew import Document, Index, Names, Splitter
+from clew import Document, Index, Names, Splitter, recipes
 from clew.embedding import compact
+from clew.embedding.bags import BagSegment
 from clew.embedding.static import TextCounts
+from clew.graph import VectorColumn
+from clew.index import build as index_build
 from clew.read.split import cutter
 from clew.seed import _likely_languages, bm25, languages
+from clew.seed.in_own_words import LinkedWordsPart
 from tests.text.test_stems import SENTENCES
 
 QUESTION = "Where did Anna Bell meet the captain of the ferry?"
@@ -29,17 +33,20 @@ MADE = st.lists(
         st.sampled_from(TEXTS),
         st.sampled_from(["text", "markdown"]),
         st.integers(0, 1),
-        st.sampled_from(["alone", "alone", "follows", "inside", "piece"]),
+        st.sampled_from(["alone", "alone", "follows", "inside", "piece", "heading"]),
     ),
     min_size=2,
     max_size=7,
 )
+MORE = [Document("more", "Anna Bell wrote of St. Paul. The captain of Paxos sleeps.", {"group": 0})]
 RECIPES = ("bm25", "fused", "hipporag")
 
 
 def document(i, made):
     text, format, group, place = made
     before = f"b{i - 1}.md" if i else None
+    if place == "heading":
+        return Document(f"b{i}.md", f"Chapter {i} of Anna", {"group": group}, heading=True)
     return Document(
         f"b{i}.md",
         text if format == "markdown" else f"{i}. {text}",
@@ -63,6 +70,9 @@ def described(index):
         "nodes": list(zip(graph.ids, graph.kinds, graph.texts, graph.references, strict=True)),
         "places": [each.tolist() for each in (graph.parents, graph.documents, graph.previous)],
         "spans": graph.spans.tolist(),
+        "tokens": graph.tokens.tolist(),
+        "metadata": list(map(dict, graph.metadata)),
+        "words beside links": graph.part(LinkedWordsPart()).tolist(),
         "vectors": np.asarray(graph.vectors).tobytes(),
         "facts": list(zip(facts.texts, facts.subjects.tolist(), facts.objects, strict=True)),
         "vectors of facts": np.asarray(facts.vectors).tobytes(),
@@ -77,17 +87,20 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("index")
 
 
-@given(MADE)
-def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made):
+@given(MADE, st.booleans(), st.sampled_from(sorted(recipes.names())))
+def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made, as_bags, recipe):
     documents = [document(i, one) for i, one in enumerate(made)]
+    if all(one.heading for one in documents):
+        return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compact, "MIN_ROWS", 0)
         build(documents).save(folder / "saved")
         opened = Index.load(folder / "saved")
-    opened.ask(QUESTION, recipe="bm25")
+    for known in ("bm25", "hipporag"):
+        opened.ask(QUESTION, recipe=known)
     for group in (0, 1):
         allowed = [one for one in documents if one.metadata["group"] == group]
-        if not allowed:
+        if all(one.heading for one in allowed):
             continue
         ids = {one.id for one in allowed} | {"book"}
         alone = build(
@@ -97,6 +110,7 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made)
                     one.text,
                     one.metadata,
                     format=one.format,
+                    heading=one.heading,
                     previous=one.previous if one.previous in ids else None,
                     parent=one.parent if one.parent in ids else None,
                     source=one.source,
@@ -105,15 +119,20 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made)
                 for one in allowed
             ]
         )
-        filtered = opened.filtered({"group": group})
+        with pytest.MonkeyPatch.context() as patch:
+            if as_bags:  # as the filter of a large index has them that allows much
+                patch.setattr(compact, "MIN_ROWS", 0)
+                patch.setattr(index_build, "MAX_KEPT_ROWS", 0)
+            filtered = opened.filtered({"group": group})
+        segment = VectorColumn.of(filtered.graph.vectors).segments[0]
+        assert filtered is opened or isinstance(segment, BagSegment) == as_bags
         assert described(filtered) == described(alone)
-        for recipe in RECIPES:
-            some, anew = (
-                each.ask(QUESTION, recipe=recipe, budget=90) for each in (filtered, alone)
-            )
+        for name in dict.fromkeys((*RECIPES, recipe)):
+            some, anew = (each.ask(QUESTION, recipe=name, budget=90) for each in (filtered, alone))
             assert (some.text, some.ids) == (anew.text, anew.ids)
             scores = [item.score for item in anew]  # of vectors, and not of bags of words
             assert [item.score for item in some] == pytest.approx(scores, abs=1e-6)
+        assert described(filtered.add(MORE)) == described(alone.add(MORE))
 
 
 def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path, monkeypatch):

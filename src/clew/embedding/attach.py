@@ -80,7 +80,8 @@ def attach_vectors(
         if compact and is_large(graph):
             with suppress(MissingVectorsError):  # which the next lines log
                 instead = replacement_texts or EMPTY
-                return _attach_bags(graph, instead, beside, progress, compact == "late")
+                late = compact == "late"
+                return _attach_bags(graph, instead, beside, counts, progress, late)
         nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
         graph = replace(
             graph,
@@ -178,10 +179,18 @@ def _attach_bags(
     graph: Graph,
     replacement_texts: Mapping[str, str],
     beside: CountsBeside | None,
+    counts_of: CountsOf | None,
     progress: bool,
     late_names: bool,
 ) -> tuple[Embedder, Graph]:
     """Return the embedded default, and the graph with its vectors as bags of words.
+
+    Args:
+        graph: the graph.
+        replacement_texts: as in `attach_vectors`.
+        beside: the counts of the passages that other processes have begun.
+        counts_of: counts texts; None for `TextCounts.of`.
+        progress: whether to show a progress bar.
 
     Raises:
         MissingVectorsError: its word vectors are not installed.
@@ -206,7 +215,7 @@ def _attach_bags(
     total = len(passages) + len(others)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
         counted = None if beside is None else beside.batches_of(passages)
-        fitted, segment = fit_bags(passages, others, bar.update, n_made, counted)
+        fitted, segment = fit_bags(passages, others, bar.update, n_made, counted, counts_of)
     of_nodes = np.full(first, place_of[nothing])
     of_nodes[rows] = [place_of[text] for text in texts]
     vectors: list[VectorSegment] = [segment.take(of_nodes)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, Ragged, VectorColumn, row_mask, texts_at
+from clew.graph import AnyVectors, Graph, Mask, VectorColumn, row_mask, texts_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ class KnownBags:
 
     def counts(self, texts: Sequence[str]) -> TextCounts:
         """Return the counts of texts, all of which are known."""
-        rows = np.array([self.row_of[text] for text in texts], np.int64)
+        rows = np.fromiter(map(self.row_of.__getitem__, texts), np.int64, len(texts))
         segment = self.segment
         return segment.table.counts(segment.pieces.take(rows), segment.terms.take(rows))
 
@@ -49,13 +50,13 @@ def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]
     """
     sources = list[KnownBags]()
     rows = rows_to_embed(graph)
-    is_known = stays | row_mask(_read_from(graph.read_from, stays), len(graph))
+    is_known = stays | row_mask(graph.read_from.owners_of(stays), len(graph))
     rows = rows[is_known[rows]]
     for start, segment in _bags_of(graph.vectors):
         own = _with_bags(segment, rows, start)
         texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
         sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
-    facts = np.unique(_read_from(graph.facts.read_from, stays))
+    facts = np.unique(graph.facts.read_from.owners_of(stays))
     for start, segment in _bags_of(graph.facts.vectors):
         own = _with_bags(segment, facts, start)
         fact_texts = texts_at(graph.facts.texts, (own + start).tolist())
@@ -76,25 +77,25 @@ class KnownCounts:
 
     def __init__(self, sources: Sequence[KnownBags]) -> None:
         self._sources = sources
+        self._source_of: dict[str, int] = {}  # the first that knows a text
+        for number, one in reversed(list(enumerate(sources))):
+            self._source_of.update(dict.fromkeys(one.row_of, number))
 
     def __call__(self, texts: Sequence[str]) -> TextCounts:
         """Return what `TextCounts.of` returns."""
-        source_of = np.array([self._source_of(text) for text in texts], np.int64)
+        nobody = len(self._sources)
+        numbers = map(self._source_of.get, texts, repeat(nobody))
+        source_of = np.fromiter(numbers, np.int64, len(texts))
         parts, places = list[TextCounts](), list[NDArray[np.int64]]()
         for number in np.unique(source_of).tolist():
             own = np.flatnonzero(source_of == number)
             some = [texts[i] for i in own.tolist()]
-            known = number < len(self._sources)
+            known = number < nobody
             parts.append(self._sources[number].counts(some) if known else TextCounts.of(some))
             places.append(own)
         if len(parts) < 2:
             return parts[0] if parts else TextCounts.of(texts)
         return TextCounts.joined(parts).take(np.argsort(np.concatenate(places)))
-
-    def _source_of(self, text: str) -> int:
-        """The number of the source that knows a text, or that of the sources where none does."""
-        known = (number for number, one in enumerate(self._sources) if text in one.row_of)
-        return next(known, len(self._sources))
 
 
 def _bags_of(vectors: AnyVectors) -> Iterator[tuple[int, BagSegment]]:
@@ -114,9 +115,3 @@ def _with_bags(segment: BagSegment, rows: NDArray[Any], start: int) -> NDArray[A
     own = rows[first:last] - start
     has_bag: Mask = segment.scales[own, 2] != 0
     return own[has_bag]
-
-
-def _read_from(lists: Ragged, stays: Mask) -> NDArray[np.int64]:
-    """The owners of lists that have a node that stays."""
-    owners: NDArray[np.int64] = lists.owners[stays[lists.values]]
-    return owners

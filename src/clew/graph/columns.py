@@ -368,6 +368,19 @@ class Ragged:
         """The row that each value belongs to, as long as `values`."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
+    def owners_of(self, chosen: Mask) -> NDArray[np.int64]:
+        """Return the rows whose lists have a chosen value, each as often as it has some.
+
+        Args:
+            chosen: bool [rows that the values name].
+
+        Example:
+            >>> Ragged.of([[1], [], [1, 0], [0]]).owners_of(np.array([False, True]))
+            array([0, 2])
+        """
+        owners: NDArray[np.int64] = self.owners[chosen[self.values]]
+        return owners
+
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows: row numbers, or a mask of all rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)

@@ -110,6 +110,8 @@ def texts_with_headings(
     """
     all_titles = titles_of_all(graph, nodes) if all_titles is None else all_titles
     texts = texts_at(graph.texts, nodes)
+    if graph.canonical is None and not any(all_titles):
+        return list(texts)  # most are names, which stand below nothing
     return [_under(graph, titles, text) for titles, text in zip(all_titles, texts, strict=True)]
 
 
@@ -126,7 +128,7 @@ def texts_at(texts: Sequence[str], rows: Sequence[int]) -> Sequence[str]:
     """
     take: Callable[[NDArray[np.int64]], Iterable[str]] | None = getattr(texts, "take", None)
     places = np.asarray(rows, np.int64)
-    if take is not None and (np.diff(places) > 0).all():
+    if take is not None and (places[1:] > places[:-1]).all():
         return list(take(places))
     return [texts[row] for row in rows]
 

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+
 from clew.document import Document
 from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.garbage import collecting_rarely
-from clew.graph import Vectors
+from clew.graph import Mask, Vectors, row_mask, take_vectors, texts_at
 from clew.index.build import (
     KnownResults,
     build_graph,
@@ -55,8 +57,8 @@ def rebuild(
         ask_models: Whether the extractor may ask a language model about passages that are new.
         progress: Whether to show bars on stderr.
         added: Whether documents were added alone, so that a generator may update its texts.
-        known: The pieces of documents and the counts of texts that are known; the rest of it is
-            what the index holds.
+        known: The pieces of documents, the counts of texts and the vectors that are known; None
+            for the vectors that the index holds.
 
     Raises:
         ValueError: The index was made of a graph.
@@ -64,8 +66,7 @@ def rebuild(
     if not index.documents:
         raise ValueError(FROM_A_GRAPH)
     known = replace(
-        known or KnownResults(),
-        vectors=_known_vectors(index),
+        known or KnownResults(vectors=known_vectors(index)),
         triples=index.extracted,
         unread=None if ask_models else dict(index.failed),
     )
@@ -79,7 +80,9 @@ def rebuild(
             progress,
             before=index.graph if added else None,
         )
-    graph, learned = index.learned.on(graph)
+    learned = index.learned
+    if learned:  # else no edges are looked for: those that are deferred would be made
+        graph, learned = learned.on(graph)
     return replace(
         index,
         graph=graph,
@@ -276,15 +279,31 @@ def _with_unplaced(
     return [*came, *changed.values()], {**facts, **kept}
 
 
-def _known_vectors(index: IndexContents) -> dict[str, Vectors]:
-    """Return the vectors that need not be made again, by text; a fitted embedder keeps none."""
+def known_vectors(index: IndexContents, stays: Mask | None = None) -> dict[str, Vectors]:
+    """Return the vectors that need not be made again, by text; a fitted embedder keeps none.
+
+    Args:
+        index: The index before.
+        stays: bool [nodes], the nodes whose vectors are wanted, with those of what was read from
+            them and of generated texts; None for all.
+    """
     if index.fitted:
         return {}
     graph, known = index.graph, dict[str, Vectors]()
     with_own_vector = {document.id for document in index.documents if document.vector is not None}
     instead = texts_embedded_as(index.documents)
-    rows = rows_to_embed(graph).tolist()
-    for row, text in zip(rows, texts_to_embed(graph, rows, instead), strict=True):
+    rows, facts = rows_to_embed(graph), graph.facts
+    fact_texts, fact_vectors = facts.texts, facts.vectors
+    vectors: Iterable[Vectors] = (graph.vectors[row] for row in rows.tolist())
+    if stays is not None:
+        is_wanted = stays | graph.generated | row_mask(graph.read_from.owners_of(stays), len(graph))
+        rows = rows[is_wanted[rows]]
+        vectors = take_vectors(graph.vectors, rows)
+        some = np.unique(facts.read_from.owners_of(stays))
+        fact_texts = tuple(texts_at(fact_texts, some.tolist()))
+        fact_vectors = take_vectors(fact_vectors, some)
+    texts = texts_to_embed(graph, rows.tolist(), instead)
+    for row, text, vector in zip(rows.tolist(), texts, vectors, strict=True):
         if graph.ids[row] not in with_own_vector:
-            known[text] = graph.vectors[row]
-    return known | dict(zip(graph.facts.texts, graph.facts.vectors, strict=True))
+            known[text] = vector
+    return known | dict(zip(fact_texts, fact_vectors, strict=True))

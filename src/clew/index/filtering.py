@@ -21,9 +21,10 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.forking import renew_after_fork
+from clew.garbage import collecting_rarely
 from clew.graph import Edges, Graph, Mask, freeze, row_mask
 from clew.index.build import KnownResults, edges_by
-from clew.index.changes import rebuild
+from clew.index.changes import known_vectors, rebuild
 from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
@@ -43,6 +44,7 @@ MAX_FILTERED_BYTES = 256 * 2**20
 ASKS_A_MODEL = "it asks a language model, which a filter must not, or was not given again"
 
 
+@collecting_rarely()
 def filtered_index(index: Contents, where: Where) -> Contents:
     """Return the index of what a filter allows.
 
@@ -85,11 +87,16 @@ Test = Callable[[Mapping[str, object]], bool]
 
 def _allowed_documents(documents: Sequence[Document], test: Test) -> Mask:
     is_container = np.array([document.heading for document in documents], np.bool_)
+
+    def shown(place: int) -> tuple[str, Mapping[str, object]]:
+        document = documents[place]
+        return document.text, document.metadata
+
     return _with_containers(
         is_container,
         np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
         _contents_of(documents),
-        [(document.text, document.metadata) for document in documents],
+        shown,
         test,
     )
 
@@ -112,7 +119,10 @@ def _allowed_nodes(graph: Graph, test: Test) -> Mask:
             above = int(graph.parents[above])
         for around in own - {-1, row}:
             contents.setdefault(around, []).append(row)
-    shown = list(zip(graph.texts, graph.metadata, strict=True))
+
+    def shown(row: int) -> tuple[str, Mapping[str, object]]:
+        return graph.texts[row], graph.metadata[row]
+
     return _with_containers(container, allowed & ~container, contents, shown, test)
 
 
@@ -120,7 +130,7 @@ def _with_containers(
     is_container: Mask,
     allowed: Mask,
     contents: Mapping[int, Sequence[int]],
-    shown: Sequence[tuple[str, Mapping[str, object]]],
+    shown: Callable[[int], tuple[str, Mapping[str, object]]],
     test: Test,
 ) -> Mask:
     """Return what is allowed, containers too.
@@ -129,14 +139,15 @@ def _with_containers(
         is_container: Which entries are containers.
         allowed: Which of the others are allowed.
         contents: The others in each container.
-        shown: Text and metadata of each entry.
+        shown: Returns the text and the metadata of an entry. Most texts are not looked at, and
+            those of a saved index are made when they are.
         test: The filter.
     """
     result = allowed.copy()
     for row in np.flatnonzero(is_container).tolist():
         inside = contents.get(row, ())
-        text, metadata = shown[row]
-        told = (shown[i][1] for i in inside if allowed[i])
+        text, metadata = shown(row)
+        told = (shown(i)[1] for i in inside if allowed[i])
         if any(_tells_all(other, text, metadata) for other in told):
             result[row] = True
         elif metadata:
@@ -159,9 +170,14 @@ def _tells_all(metadata: Mapping[str, object], text: str, container: Mapping[str
 
 
 def _contents_of(documents: Sequence[Document]) -> dict[int, list[int]]:
-    """Return the passages in each container, also those in the containers in it, by position."""
-    position = {document.id: i for i, document in enumerate(documents)}
+    """Return the passages in each container, also those in the containers in it, by position.
+
+    Where no document is a container by itself, nothing is returned.
+    """
     contents: dict[int, list[int]] = {}
+    if not any(document.heading for document in documents):
+        return contents
+    position = {document.id: i for i, document in enumerate(documents)}
     for i, document in enumerate(documents):
         if document.heading:
             continue
@@ -257,16 +273,22 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
     came, ids = {document.id for document in index.documents}, {d.id for d in documents}
-    in_place = filtered_in_place(index, came - ids)
+    forbidden = came - ids
+    in_place = filtered_in_place(index, forbidden)
     if in_place is not None:
         return in_place
     base = index.graph
-    row_of = {one.id: base.row(one.id) for one in documents if base.has(one.id)}
+    rows = ((one.id, base.find_row(one.id)) for one in documents)
+    row_of = {id: row for id, row in rows if row is not None}
     stays = row_mask([*row_of.values()], len(base))
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None
-    known = KnownResults(pieces=pieces_in(base, documents, row_of), counts=counts)
-    documents = tuple(_without_others(document, ids, came) for document in documents)
+    known = KnownResults(
+        vectors=known_vectors(index, stays),
+        pieces=pieces_in(base, documents, row_of),
+        counts=counts,
+    )
+    documents = tuple(_without_others(document, ids, came, forbidden) for document in documents)
     ids = {document.id for document in documents if not document.heading}
     ids |= {documents[i].id for i in _contents_of(documents)}
     facts = {id: triples for id, triples in index.facts.items() if id in ids}
@@ -308,7 +330,10 @@ def _outside_containers(graph: Graph, allowed: Mask) -> Graph:
 
 
 def _without_others(
-    document: Document, allowed: AbstractSet[str], came: AbstractSet[str]
+    document: Document,
+    allowed: AbstractSet[str],
+    came: AbstractSet[str],
+    forbidden: AbstractSet[str],
 ) -> Document:
     """Return a document that names no forbidden one as what it is in or follows.
 
@@ -316,8 +341,8 @@ def _without_others(
         document: An allowed one.
         allowed: The ids of what the filter allows.
         came: The ids of all documents.
+        forbidden: Those of them that are not allowed.
     """
-    forbidden = came - allowed
     changes: dict[str, Any] = {
         name: None
         for name in ("parent", "previous", "source")

@@ -244,12 +244,16 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
         key: list(value) if isinstance(value, COLLECTIONS) else [value]
         for key, value in where.items()
     }
-    return lambda metadata: all(
-        key in metadata and any(value in values for value in _values(metadata[key]))
-        for key, values in wanted.items()
-    )
 
+    def is_wanted(metadata: Mapping[str, object]) -> bool:
+        for key, values in wanted.items():  # of every document: a call for each takes long
+            if key not in metadata:
+                return False
+            value = metadata[key]
+            if value not in values and not (
+                isinstance(value, COLLECTIONS) and any(one in values for one in value)
+            ):
+                return False
+        return True
 
-def _values(value: object) -> tuple[object, ...]:
-    """Return what a value of metadata is compared as: itself, and its items where it has some."""
-    return (value, *value) if isinstance(value, COLLECTIONS) else (value,)
+    return is_wanted

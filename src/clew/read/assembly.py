@@ -207,6 +207,7 @@ class _Nodes:
         return len(self.nodes)
 
     def _add_whole(self, document: Document, pieces: Sequence[Piece]) -> int:
+        is_piece = len(pieces) == 1 and pieces[0].text == document.text
         return self._append(
             _Node(
                 document.id,
@@ -219,6 +220,7 @@ class _Nodes:
                 format=document.format,
                 original=document.original,
                 vector=document.vector,
+                tokens=pieces[0].tokens if is_piece else None,
             )
         )
 

@@ -152,10 +152,10 @@ class InvertedIndex:
         used = np.diff(starts) > 0
         if used.all():
             return self
-        numbers = np.cumsum(used) - 1
-        stems = {stem: int(numbers[old]) for stem, old in self.stems.items() if used[old]}
+        is_used, numbers = used.tolist(), (np.cumsum(used) - 1).tolist()
+        stems = {stem: numbers[old] for stem, old in self.stems.items() if is_used[old]}
         forms = tuple(
-            {form: int(numbers[old]) for form, old in of_one.items() if used[old]}
+            {form: numbers[old] for form, old in of_one.items() if is_used[old]}
             for of_one in self.forms
         )
         left = np.concatenate([[0], np.cumsum(np.diff(starts)[used])])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
-from clew.graph import Graph, Mask, texts_at, titles_of_all
+from clew.graph import Graph, Mask, Rows, freeze, texts_at, titles_of_all
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.in_own_words import WITHOUT_LINKS, LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart, identify_languages
 
 
@@ -28,38 +30,61 @@ def carry_words(graph: Graph, base: Graph, stays: Mask) -> None:
         return
     languages = identify_languages(graph, known.sample.known)
     graph.set_part(LanguagesPart(), languages)
-    for part, words in base.kept_parts():
+    pairs = cache(partial(_Pairs.of, graph, base, stays))
+    for part, value in base.kept_parts():
         if isinstance(part, InvertedIndexPart):
-            of_some = _taken(part, graph, base, stays, words, languages)
+            of_some = _taken(pairs(part.kinds), stays, value, languages, known)
             if of_some is not None:
                 graph.set_part(part, of_some)
+        elif isinstance(part, LinkedWordsPart) and (own := pairs(PASSAGES)).are_alike:
+            words = np.full(len(graph), WITHOUT_LINKS, np.int32)
+            words[own.rows] = value[own.old_rows]
+            graph.set_part(part, freeze(words, np.int32))
+
+
+PASSAGES = ("passage",)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The nodes of some kinds in the graph of some documents, and the same in that of all.
+
+    Attributes:
+        rows: Those nodes.
+        old_rows: The same nodes in the graph of all.
+        are_alike: Whether they are the same nodes, with the same texts under the same titles.
+    """
+
+    rows: Rows
+    old_rows: Rows
+    are_alike: bool
+
+    @classmethod
+    def of(cls, graph: Graph, base: Graph, stays: Mask, kinds: tuple[str, ...]) -> _Pairs:
+        """Return the nodes of some kinds."""
+        rows, old_rows = graph.rows(*kinds), base.rows(*kinds)
+        old_rows = old_rows[stays[old_rows]]
+        are_alike = len(rows) == len(old_rows) and (
+            _searched(graph, rows.tolist()) == _searched(base, old_rows.tolist())
+        )
+        return cls(rows, old_rows, are_alike)
 
 
 def _taken(
-    part: InvertedIndexPart,
-    graph: Graph,
-    base: Graph,
-    stays: Mask,
-    words: InvertedIndex,
-    languages: Languages,
+    pairs: _Pairs, stays: Mask, words: InvertedIndex, languages: Languages, before: Languages
 ) -> InvertedIndex | None:
     """Return the words of nodes that stay; None where they are not those of the graph."""
-    rows = graph.rows(*part.kinds)
-    places = np.flatnonzero(stays[words.rows])
-    old_rows = words.rows[places]
-    of_old = base.part(LanguagesPart()).of_rows[old_rows]
     if (
-        len(rows) != len(old_rows)
-        or languages.names != words.languages
-        or not np.array_equal(languages.of_rows[rows], of_old)
-        or _searched(graph, rows.tolist()) != _searched(base, old_rows.tolist())
+        languages.names != words.languages
+        or not pairs.are_alike
+        or not np.array_equal(languages.of_rows[pairs.rows], before.of_rows[pairs.old_rows])
     ):
         return None
     postings = words.postings.with_only(stays[words.rows])
-    return replace(words, rows=rows, postings=postings).without_unused()
+    return replace(words, rows=pairs.rows, postings=postings).without_unused()
 
 
-def _searched(graph: Graph, rows: Sequence[int]) -> list[tuple[str, str, list[str]]]:
-    """Return what nodes are searched by: their texts under their titles; and their ids."""
+def _searched(graph: Graph, rows: Sequence[int]) -> tuple[list[str], list[str], list[list[str]]]:
+    """Return what nodes are searched by: their ids, their texts, and the titles above them."""
     ids, texts = texts_at(graph.ids, rows), texts_at(graph.texts, rows)
-    return list(zip(ids, texts, titles_of_all(graph, rows), strict=True))
+    return list(ids), list(texts), titles_of_all(graph, rows)

@@ -24,6 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 
 RUN = "strings.bytes"  # all texts as they are
 MIN_STORED = 10_000  # texts in all that stay as they were saved; fewer are made at once
+MAX_ONE_BY_ONE = 4  # parts of a text that are made one by one, which takes less than a run
 
 
 class ColumnWriter:
@@ -237,6 +238,8 @@ def in_blocks(arrays: Arrays) -> Arrays:
 
 
 def _joined(values: Sequence[str], start: int, end: int) -> str:
+    if end - start <= MAX_ONE_BY_ONE:
+        return "".join([values[place] for place in range(start, end)])
     return "".join(values[start:end])
 
 
