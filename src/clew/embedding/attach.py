@@ -191,6 +191,7 @@ def _attach_bags(
         beside: the counts of the passages that other processes have begun.
         counts_of: counts texts; None for `TextCounts.of`.
         progress: whether to show a progress bar.
+        late_names: whether the vectors of names and facts wait until something compares them.
 
     Raises:
         MissingVectorsError: its word vectors are not installed.
