@@ -26,6 +26,7 @@ from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.leads import (
+    FEW_NAMES,
     HOPS,
     LEAD_DOCUMENTS,
     MAX_LINKS,
@@ -48,6 +49,7 @@ from clew.types import Method
 
 __all__ = [
     "CANDIDATES",
+    "FEW_NAMES",
     "HEADING",
     "HOPS",
     "LEAD_DOCUMENTS",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import clew
 from clew import Document
 from clew.index import leads
 from clew.index.leads import FIRST_SHARE, LEAD_SHARE, cosines_by_id
@@ -142,3 +143,26 @@ def test_each_further_search_is_for_names_that_none_before_was_for():
     names = [name for one in made if one is not None for name in one.names]
     assert sorted(names) == ["Ben Okri", "Cleo Hart", "Rome", "Turin"]
     assert made[-1] is None
+
+
+def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
+    manual = "Press the button until the light goes out, then wait for Ben Okri. " + "Wait. " * 40
+    documents = [Document("a", manual), Document("b", "Turn the key twice, and close the lid.")]
+    searches = leads.LeadSearches("Who waits?")
+    assert searches.following(documents) is None
+    assert searches.has_few_names
+    given = {"a": [("Cleo Hart", "met", "Dan Ek")]}
+    assert leads.LeadSearches("Who waits?").following(documents, given) is not None
+    story = [Document("c", "Cleo Hart met Dan Ek in Rome."), *documents[1:]]
+    assert leads.LeadSearches("Who met?").following(story).names
+
+
+def test_candidates_with_few_names_are_not_joined_by_them():
+    few = [Document(str(i), "Ben Okri met Dan Ek. " + "Wait for it. " * 30) for i in range(2)]
+    many = [Document(str(i), "Ben Okri met Dan Ek in Rome.") for i in range(2)]
+    by_facts = [
+        clew.narrow("Whom did Ben Okri meet?", documents, **how).trace[0].notes["facts"]
+        for documents in (few, many)
+        for how in ({}, {"extractor": clew.NamesAndSymbols()})
+    ]
+    assert [bool(n) for n in by_facts] == [False, True, True, True]

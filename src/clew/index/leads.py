@@ -32,6 +32,11 @@ from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
+MIN_NAMES = 0.06
+"""Names for each word of prose about what has a name. In encyclopaedia articles one of eight words
+begins a name, in documentation, manual pages and source code one of thirty, in minutes one of
+twenty; there a name that passages share says little of what they are about."""
+FEW_NAMES = "not followed: there are few in what was found"
 BEGINNING = 5  # letters
 MAX_TITLE = 120  # characters
 LEAD_NAMES = 3  # that a further search is made with
@@ -75,15 +80,17 @@ class LeadSearches:
 
     First come the names of `bridge_names`, each by itself: beside the question, which is about
     other things too, a store finds the document of such a name late. Then comes the question with
-    the names of `names_to_follow`.
+    the names of `names_to_follow`. Where what the question found has few names, as documentation
+    has, none is followed, unless facts were given.
 
     Attributes:
         question: What is asked.
         followed: Names that were looked for already.
+        has_few_names: Whether that is why there is no search.
 
     Example:
         >>> from clew import Document
-        >>> documents = [Document("a", "Blue Harbour\\nIt was directed by Ben Okri in Rome.")]
+        >>> documents = [Document("a", "Blue Harbour\nIt was directed by Ben Okri in Rome.")]
         >>> searches = LeadSearches("Who is the director of Blue Harbour?")
         >>> searches.following(documents).text, searches.following(documents).text
         ('Ben Okri', 'Who is the director of Blue Harbour? Rome')
@@ -91,6 +98,7 @@ class LeadSearches:
 
     question: str
     followed: list[str] = field(default_factory=list)
+    has_few_names: bool = False
     _bridges: list[str] | None = None
 
     def following(
@@ -103,6 +111,9 @@ class LeadSearches:
             facts: Triples by document id, whose ends are names, too.
         """
         if self._bridges is None:
+            self.has_few_names = not facts and not have_names(documents)
+            if self.has_few_names:
+                return None
             self._bridges = list(bridge_names(self.question, documents, facts))
         if self._bridges:
             names: tuple[str, ...] = (self._bridges.pop(0),)
@@ -141,6 +152,24 @@ def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
             f"those whose second key has a value that its first key has; got {edges!r}"
         )
     return tuple(pairs)
+
+
+def have_names(documents: Sequence[object]) -> bool:
+    r"""Return whether the ten best documents have as many names as texts on what has a name.
+
+    Args:
+        documents: What was found, best first: documents of clew's or a framework's.
+
+    Example:
+        >>> from clew import Document
+        >>> have_names([Document("a", "Blue Harbour\nIt was directed by Ben Okri in Rome.")])
+        True
+        >>> have_names([Document("a", "Press the button until the light goes out, then wait.")])
+        False
+    """
+    best = load_documents(documents[:LEADING], untrusted=True).documents
+    names = sum(len({fold_case(name) for _, _, name in triples}) for triples in _read(best))
+    return names >= MIN_NAMES * sum(len(one.text.split()) for one in best)
 
 
 def bridge_names(
@@ -245,6 +274,13 @@ def names_to_follow(
     return tuple(written[key] for key in islice(new, count))
 
 
+def _read(documents: Sequence[Document]) -> Sequence[Sequence[Triple]]:
+    passages = [
+        Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in documents
+    ]
+    return READER.triples(passages)
+
+
 def _is_new(key: str, text: str, known: Collection[str], present: Sequence[str]) -> bool:
     return key not in known and not stand_side_by_side(words(text), present)
 
@@ -253,12 +289,7 @@ def _read_names(
     question: str, documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
 ) -> tuple[list[dict[str, _Name]], set[str]]:
     """Return the names in each document, in order and by what compares them, and their subjects."""
-    read = READER.triples(
-        [
-            Passage(one.id, one.text, _own_title(one.metadata), format=one.format)
-            for one in documents
-        ]
-    )
+    read = _read(documents)
     asked, known, names_of = _beginnings(question), set[str](), list[dict[str, _Name]]()
     for document, triples in zip(documents, read, strict=True):
         known |= {fold_case(subject) for subject in {subject for subject, _, _ in triples}}

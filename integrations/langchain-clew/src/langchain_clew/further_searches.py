@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
-from clew.adapters import LEAD_DOCUMENTS, FactsByDocument, LeadSearches
+from clew.adapters import FEW_NAMES, LEAD_DOCUMENTS, FactsByDocument, LeadSearches
 from langchain_clew.candidates import Candidates
 from langchain_clew.relevances import Relevances
 from langchain_clew.searches import Embed, Read, Request, Search, SearchResults
@@ -118,6 +118,8 @@ class FurtherSearches:
                 self.leads.append(near)
             search = replace(self.first, text=lead.text, vector=near)
             candidates = yield from _joined(candidates, search, judge, "looked for", lead.names)
+        if searches.has_few_names:
+            candidates = candidates.noted("names", FEW_NAMES)
         for source, target in self.edges:
             if values := candidates.values_of(source, target):
                 only = having(self.store, target, values, self.first.filter)

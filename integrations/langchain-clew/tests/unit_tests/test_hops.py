@@ -15,7 +15,7 @@ THREAD = [
     Document("Ben Okri\nHe moved to Corfu with all his brushes.", id="ben"),
 ]
 CROWD = [
-    Document(f"Anna {name}\nWhere does her husband live? She does not say.", id=f"anna {name}")
+    Document(f"Anna {name}\nWhere does her husband live? She asks Kai {name}.", id=f"anna {name}")
     for name in ("Alm", "Ek", "Dahl", "Holm")
 ]
 
@@ -54,7 +54,7 @@ async def test_a_question_on_two_documents_looks_for_the_name_that_each_gives_it
     films = {"Blue Harbour": "Kim Roe", "Night Ferry": "Lea Fox"}
     texts = [f"{film}\nIt is a drama directed by {name} in Rome." for film, name in films.items()]
     texts += [f"{name}\nBorn in Turin." for name in films.values()]
-    texts += [f"{i}\nAre both from the same country?" for i in range(20)]
+    texts += [f"{i}\nAre both from the same country, Italy?" for i in range(20)]
     texts += [f"{i}\nApples, pears, plums." for i in range(20, 60)]
     documents = [Document(text, id=text.partition("\n")[0]) for text in texts]
     store = InMemoryVectorStore.from_documents(documents, embeddings)

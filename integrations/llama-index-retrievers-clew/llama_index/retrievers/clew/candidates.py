@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    FEW_NAMES,
     HOPS,
     LEAD_DOCUMENTS,
     FactsByDocument,
@@ -260,6 +261,8 @@ class Candidates:
                 NodeWithScore(node=n.node, score=max(0.0, scores[n.node.node_id])) for n in nodes
             ]
         notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
+        if further.has_few_names:
+            notes["names"] = FEW_NAMES
         return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
 
     def _follow(
