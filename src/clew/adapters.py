@@ -26,13 +26,14 @@ from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.leads import (
+    FEW_NAMES,
+    HOPS,
     LEAD_DOCUMENTS,
     MAX_LINKS,
+    LeadSearches,
     check_hops,
     cosines_by_id,
-    lead_question,
     links_in,
-    names_to_follow,
 )
 from clew.index.narrowing import CANDIDATES, ask_candidates
 from clew.index.options import check_names, option_names
@@ -48,7 +49,9 @@ from clew.types import Method
 
 __all__ = [
     "CANDIDATES",
+    "FEW_NAMES",
     "HEADING",
+    "HOPS",
     "LEAD_DOCUMENTS",
     "MAX_LINKS",
     "RANK",
@@ -64,6 +67,7 @@ __all__ = [
     "FactsByDocument",
     "IndexConfig",
     "IndexKeywords",
+    "LeadSearches",
     "Method",
     "ModelSource",
     "NothingFitsWarning",
@@ -84,10 +88,8 @@ __all__ = [
     "facts_among",
     "facts_by_document",
     "fit_printed",
-    "lead_question",
     "links_in",
     "load_index",
-    "names_to_follow",
     "path_of",
     "reasons_of",
     "remember_vectors",

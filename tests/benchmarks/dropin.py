@@ -131,7 +131,8 @@ def answers_of(store: VectorStore, lengths: dict[str, int]) -> dict[str, Answer]
         "`dense` over it": over_store(store, hops=0, recipe="dense"),
         "words beside vectors": over_store(store, hops=0, extractor=None),
         "names among candidates": over_store(store, hops=0),
-        "and a second look": over_store(store),
+        "and a second look": over_store(store, hops=1),
+        "and a third, as it comes": over_store(store),
     }
 
 
@@ -150,8 +151,7 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
         benchmark.documents, extractor=names, embedder=embeddings.embedder
     )
     answers = answers_of(store, lengths) | {
-        "and a third": over_store(store, hops=2),
-        "`budgeted`, a second look": over_store(store, recipe="budgeted"),
+        "`budgeted` with both": over_store(store, recipe="budgeted"),
         "full index, the same vectors": of_clew(same.ask),
         "full index, clew's vectors": of_clew(index.ask),
     }

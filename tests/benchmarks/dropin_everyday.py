@@ -40,7 +40,7 @@ from tests.benchmarks.dropin import (
 from tests.benchmarks.everyday import KS, add_corpora, places_of, pooled, read_questions
 from tests.benchmarks.kept_vectors import KeptVectors
 
-STORE, AS_IT_COMES = "the store", "and a second look"
+STORE, AS_IT_COMES = "the store", "and a third, as it comes"
 FIGURES = (*(f"hit@{k}" for k in KS), f"in {BUDGET} tokens")
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl"
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import clew
 from clew import Document
 from clew.index import leads
-from clew.index.leads import LEAD_SHARE, cosines_by_id
+from clew.index.leads import FIRST_SHARE, LEAD_SHARE, cosines_by_id
 from clew.text.words import words
 
 VECTOR = arrays(float, 3, elements=st.floats(-1, 1).map(lambda x: round(x, 2)))
@@ -21,13 +22,19 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0
 
 
-@given(st.lists(VECTOR, min_size=1, max_size=4), VECTOR, st.lists(VECTOR, max_size=3))
+@given(
+    st.lists(VECTOR, min_size=1, max_size=4),
+    VECTOR,
+    st.lists(VECTOR, max_size=3),
+    st.sets(st.integers(0, 5).map(str)),
+)
 def test_a_document_is_as_near_as_the_nearer_of_the_question_and_what_it_leads_to(
-    rows: list[np.ndarray], question: np.ndarray, leads: list[np.ndarray]
+    rows: list[np.ndarray], question: np.ndarray, leads: list[np.ndarray], first: set[str]
 ) -> None:
-    found = cosines_by_id({str(i): row for i, row in enumerate(rows)}, question, leads)
+    found = cosines_by_id({str(i): row for i, row in enumerate(rows)}, question, leads, first)
     for i, row in enumerate(rows):
-        by_leads = [LEAD_SHARE * cosine(row, lead) for lead in leads]
+        share = FIRST_SHARE if str(i) in first else LEAD_SHARE
+        by_leads = [share * cosine(row, lead) for lead in leads]
         assert found[str(i)] == pytest.approx(max([cosine(row, question), *by_leads]), abs=1e-6)
 
 
@@ -87,3 +94,75 @@ def test_documents_that_the_question_names_lead_first_wherever_they_stand(is_met
     asked = "Are the directors of Blue Harbour and Night Ferry from the same country?"
     assert set(leads.names_to_follow(asked, documents, count=2)) == {"Kim Roe", "Lea Fox"}
     assert not {"Kim Roe", "Lea Fox"} & set(leads.names_to_follow("Who is he?", documents))
+
+
+def film(title: str, *sentences: str) -> Document:
+    return Document(title, "\n".join([title, *sentences]))
+
+
+def test_of_films_with_one_title_the_one_whose_brackets_are_asked_for_gives_the_name():
+    older = film("Night Ferry (1935 film)", "It is a drama directed by Kim Roe.")
+    newer = film("Night Ferry (1967 film)", "It is a drama directed by Lea Fox.")
+    asked = "Who is the director of Night Ferry ({} Film)?"
+    for documents in ([older, newer], [newer, older]):
+        assert leads.bridge_names(asked.format(1935), documents) == ("Kim Roe",)
+        assert leads.bridge_names(asked.format(1967), documents) == ("Lea Fox",)
+        first = documents[0].text.partition("by ")[2].rstrip(".")
+        assert leads.bridge_names("Who is the director of Night Ferry?", documents) == (first,)
+
+
+def test_a_title_within_another_title_and_source_code_give_no_name():
+    asked = "Who is the director of The Night Ferry Returns?"
+    long = film("The Night Ferry Returns", "It is a drama directed by Lea Fox.")
+    short = film("Night Ferry", "It is a drama directed by Kim Roe.")
+    assert leads.bridge_names(asked, [short, long]) == ("Lea Fox",)
+    assert leads.bridge_names(asked, [short]) == ("Kim Roe",)
+    code = Document("a", short.text, format="python")
+    assert leads.bridge_names(asked, [code]) == ()
+
+
+def test_names_that_the_question_has_or_that_it_says_nothing_of_are_not_looked_for():
+    asked = "Was the director of Blue Harbour, Ben Okri, born in Turin?"
+    text = "Its director is Ben Okri. It was made in Rome by Cleo Hart."
+    assert leads.bridge_names(asked, [film("Blue Harbour", text)]) == ()
+    given = {"Blue Harbour": [("Blue Harbour", "directors", "Dan Ek")]}
+    assert leads.bridge_names(asked, [film("Blue Harbour", text)], given) == ("Dan Ek",)
+
+
+def test_each_further_search_is_for_names_that_none_before_was_for():
+    asked = "Is the director of Blue Harbour older than the director of Night Ferry?"
+    documents = [
+        film("Blue Harbour", "It was directed by Ben Okri in Rome."),
+        film("Night Ferry", "It was directed by Cleo Hart in Turin."),
+    ]
+    searches = leads.LeadSearches(asked)
+    made = [searches.following(documents) for _ in range(5)]
+    texts = [one.text for one in made if one is not None]
+    assert texts[:2] == ["Ben Okri", "Cleo Hart"]
+    assert texts[2].startswith(asked)
+    names = [name for one in made if one is not None for name in one.names]
+    assert sorted(names) == ["Ben Okri", "Cleo Hart", "Rome", "Turin"]
+    assert made[-1] is None
+
+
+def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
+    manual = "Press the button until the light goes out, then wait for Ben Okri. " + "Wait. " * 40
+    documents = [Document("a", manual), Document("b", "Turn the key twice, and close the lid.")]
+    searches = leads.LeadSearches("Who waits?")
+    assert searches.following(documents) is None
+    assert searches.has_few_names
+    given = {"a": [("Cleo Hart", "met", "Dan Ek")]}
+    assert leads.LeadSearches("Who waits?").following(documents, given) is not None
+    story = [Document("c", "Cleo Hart met Dan Ek in Rome."), *documents[1:]]
+    assert leads.LeadSearches("Who met?").following(story).names
+
+
+def test_candidates_with_few_names_are_not_joined_by_them():
+    few = [Document(str(i), "Ben Okri met Dan Ek. " + "Wait for it. " * 30) for i in range(2)]
+    many = [Document(str(i), "Ben Okri met Dan Ek in Rome.") for i in range(2)]
+    by_facts = [
+        clew.narrow("Whom did Ben Okri meet?", documents, **how).trace[0].notes["facts"]
+        for documents in (few, many)
+        for how in ({}, {"extractor": clew.NamesAndSymbols()})
+    ]
+    assert [bool(n) for n in by_facts] == [False, True, True, True]

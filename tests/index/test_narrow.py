@@ -8,8 +8,9 @@ import weakref
 import pytest
 
 import clew
-from clew.adapters import CANDIDATES, QueryOptions, ask_candidates, names_to_follow
+from clew.adapters import CANDIDATES, QueryOptions, ask_candidates
 from clew.index import narrowing
+from clew.index.leads import names_to_follow
 from clew.read.split import whole
 
 TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]

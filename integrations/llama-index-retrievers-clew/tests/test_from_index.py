@@ -153,7 +153,7 @@ async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     open_to_all = {"kind": "open"}
     crowd = [
         TextNode(
-            text=f"Anna {name}\nWhere does her husband live? She does not say.",
+            text=f"Anna {name}\nWhere does her husband live? She asks Kai {name}.",
             id_=name,
             metadata=open_to_all,
         )
@@ -174,7 +174,7 @@ async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     assert "ben" not in ids(ClewRetriever.from_index(hosted, candidates=5, hops=0).retrieve(who))
     assert "ben" in ids(retriever.retrieve(who))
     assert "ben" in ids(await retriever.aretrieve(who))
-    (step,) = retriever.context(who).trace[0].notes["further"]
+    step, *_ = retriever.context(who).trace[0].notes["further"]
     assert "Ben Okri" in step["looked for"]
     assert asked_texts(embed_model) == []  # no node is embedded
 

@@ -1,9 +1,9 @@
 """What candidates lead to: the names by which a store is asked for what it has not found yet.
 
 A question over several passages names what the first of them is about. What the next is about
-stands in the first. A search by the question alone ranks the next one low; a search by the question
-and that name finds it. A ranking of the names by a walk over the candidates' facts finds no more
-than their ranks and counts do, and takes a graph.
+stands in the first. A search by the question alone ranks the next one low; a search by that name,
+or by the question and that name, finds it. A ranking of the names by a walk over the candidates'
+facts finds no more than their ranks and counts do, and takes a graph.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import struct
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from selectolax.lexbor import LexborHTMLParser
 
+from clew.document import Document
 from clew.graph import EMPTY
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.extract.relations import ELLIPSIS
@@ -30,12 +32,21 @@ from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
+MIN_NAMES = 0.06
+"""Names for each word of prose about what has a name. In encyclopaedia articles one of eight words
+begins a name, in documentation, manual pages and source code one of thirty, in minutes one of
+twenty; there a name that passages share says little of what they are about."""
+FEW_NAMES = "not followed: there are few in what was found"
 BEGINNING = 5  # letters
 MAX_TITLE = 120  # characters
 LEAD_NAMES = 3  # that a further search is made with
-LEAD_DOCUMENTS = 20  # that a further search may add to the candidates
+LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+BRIDGE_NAMES = 2  # that are looked for by themselves
+NAMED_DOCUMENTS = 3  # that are asked for such names
 LEAD_SHARE = 0.95  # of the cosine with a further search, beside that with the question
+FIRST_SHARE = 0.85  # the same, of what the question itself found
 MAX_LINKS = 200  # names that one search asks for: some stores take no filter of thousands
+HOPS = 2
 MAX_HOPS = 5
 DECIMALS = 6
 """Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""
@@ -49,6 +60,69 @@ def lead_question(question: str, names: Iterable[str]) -> str:
         'Where does the husband of Anna live? Ben Okri'
     """
     return f"{question} {'; '.join(names)}"
+
+
+class LeadSearch(NamedTuple):
+    """What a store is asked for next.
+
+    Attributes:
+        text: What is searched for.
+        names: The names in it that the documents lead to.
+    """
+
+    text: str
+    names: tuple[str, ...]
+
+
+@dataclass(eq=False)
+class LeadSearches:
+    r"""The further searches for a question, each made of what was found before.
+
+    First come the names of `bridge_names`, each by itself: beside the question, which is about
+    other things too, a store finds the document of such a name late. Then comes the question with
+    the names of `names_to_follow`. Where what the question found has few names, as documentation
+    has, none is followed, unless facts were given.
+
+    Attributes:
+        question: What is asked.
+        followed: Names that were looked for already.
+        has_few_names: Whether that is why there is no search.
+
+    Example:
+        >>> from clew import Document
+        >>> documents = [Document("a", "Blue Harbour\nIt was directed by Ben Okri in Rome.")]
+        >>> searches = LeadSearches("Who is the director of Blue Harbour?")
+        >>> searches.following(documents).text, searches.following(documents).text
+        ('Ben Okri', 'Who is the director of Blue Harbour? Rome')
+    """
+
+    question: str
+    followed: list[str] = field(default_factory=list)
+    has_few_names: bool = False
+    _bridges: list[str] | None = None
+
+    def following(
+        self, documents: Sequence[object], facts: Mapping[str, Iterable[Triple]] | None = None
+    ) -> LeadSearch | None:
+        """Return the next search; None where nothing new is named.
+
+        Args:
+            documents: What was found, best first, and before it what the last search added.
+            facts: Triples by document id, whose ends are names, too.
+        """
+        if self._bridges is None:
+            self.has_few_names = not facts and not have_names(documents)
+            if self.has_few_names:
+                return None
+            self._bridges = list(bridge_names(self.question, documents, facts))
+        if self._bridges:
+            names: tuple[str, ...] = (self._bridges.pop(0),)
+            text = names[0]
+        else:
+            names = names_to_follow(self.question, documents, facts, followed=self.followed)
+            text = lead_question(self.question, names)
+        self.followed += names
+        return LeadSearch(text, names) if names else None
 
 
 def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
@@ -78,6 +152,71 @@ def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
             f"those whose second key has a value that its first key has; got {edges!r}"
         )
     return tuple(pairs)
+
+
+def have_names(documents: Sequence[object]) -> bool:
+    r"""Return whether the ten best documents have as many names as texts on what has a name.
+
+    Args:
+        documents: What was found, best first: documents of clew's or a framework's.
+
+    Example:
+        >>> from clew import Document
+        >>> have_names([Document("a", "Blue Harbour\nIt was directed by Ben Okri in Rome.")])
+        True
+        >>> have_names([Document("a", "Press the button until the light goes out, then wait.")])
+        False
+    """
+    best = load_documents(documents[:LEADING], untrusted=True).documents
+    names = sum(len({fold_case(name) for _, _, name in triples}) for triples in _read(best))
+    return names >= MIN_NAMES * sum(len(one.text.split()) for one in best)
+
+
+def bridge_names(
+    question: str,
+    documents: Sequence[object],
+    facts: Mapping[str, Iterable[Triple]] | None = None,
+    count: int = BRIDGE_NAMES,
+) -> tuple[str, ...]:
+    r"""Return the names that the question's own words tie to documents which it names.
+
+    Of each document whose title stands in the question, that is the name of which most of the
+    question's words are said there, the first of several: for a question on the directors of two
+    films, both directors. A document of which none is said has no such name.
+
+    Args:
+        question: What is asked.
+        documents: What was found, best first: documents of clew's or a framework's.
+        facts: Triples by document id, whose ends are names, too.
+        count: How many names at most.
+
+    Example:
+        >>> from clew import Document
+        >>> documents = [
+        ...     Document("a", "Blue Harbour\nA film by Anna Bell, directed by Ben Okri in Rome."),
+        ...     Document("b", "Night Ferry\nA drama directed by Cleo Hart."),
+        ... ]
+        >>> question = "Is the director of Blue Harbour older than that of Night Ferry?"
+        >>> bridge_names(question, documents)
+        ('Ben Okri', 'Cleo Hart')
+        >>> bridge_names("Is Blue Harbour a city?", documents)
+        ()
+    """
+    present = words(question)
+    named = load_documents(_named_documents(present, documents), untrusted=True).documents
+    prose = [one for one in named if one.format not in CODE_FORMATS][:NAMED_DOCUMENTS]
+    names_of, known = _read_names(question, prose, facts)
+    found: dict[str, str] = {}
+    for names in names_of:
+        said = [
+            (name.hits, -place, key)
+            for place, (key, name) in enumerate(names.items())
+            if name.hits and _is_new(key, name.text, known, present)
+        ]
+        if said:
+            key = max(said)[2]
+            found.setdefault(key, names[key].text)
+    return tuple(islice(found.values(), count))
 
 
 def names_to_follow(
@@ -119,12 +258,40 @@ def names_to_follow(
     best = load_documents([*titled, *others][:LEADING], untrusted=True).documents
     if 2 * sum(one.format in CODE_FORMATS for one in best) > len(best):
         return ()
-    read = READER.triples(
-        [Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in best]
-    )
-    asked, known = _beginnings(question), {fold_case(name) for name in followed}
-    names_of: list[dict[str, _Name]] = []
-    for document, triples in zip(best, read, strict=True):
+    names_of, known = _read_names(question, best, facts)
+    known |= {fold_case(name) for name in followed}
+    found_in = Counter(key for names in names_of for key in names)
+    scores: dict[str, float] = defaultdict(float)
+    written: dict[str, str] = {}
+    first_other = len(titled) - bool(titled)
+    for i, names in enumerate(names_of, 1):
+        rank = max(1, i - first_other)
+        for key, (text, hits) in names.items():
+            scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
+            written.setdefault(key, text)
+    ranked = sorted(scores, key=lambda key: -scores[key])
+    new = (key for key in ranked if _is_new(key, written[key], known, present))
+    return tuple(written[key] for key in islice(new, count))
+
+
+def _read(documents: Sequence[Document]) -> Sequence[Sequence[Triple]]:
+    passages = [
+        Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in documents
+    ]
+    return READER.triples(passages)
+
+
+def _is_new(key: str, text: str, known: Collection[str], present: Sequence[str]) -> bool:
+    return key not in known and not stand_side_by_side(words(text), present)
+
+
+def _read_names(
+    question: str, documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
+) -> tuple[list[dict[str, _Name]], set[str]]:
+    """Return the names in each document, in order and by what compares them, and their subjects."""
+    read = _read(documents)
+    asked, known, names_of = _beginnings(question), set[str](), list[dict[str, _Name]]()
+    for document, triples in zip(documents, read, strict=True):
         known |= {fold_case(subject) for subject in {subject for subject, _, _ in triples}}
         names: dict[str, _Name] = {}
         given = (facts or {}).get(document.id, ())
@@ -136,21 +303,7 @@ def names_to_follow(
             elif hits > before.hits:
                 names[key] = _Name(before.text, hits)
         names_of.append(names)
-    found_in = Counter(key for names in names_of for key in names)
-    scores: dict[str, float] = defaultdict(float)
-    written: dict[str, str] = {}
-    first_other = len(titled) - bool(titled)
-    for i, names in enumerate(names_of, 1):
-        rank = max(1, i - first_other)
-        for key, (text, hits) in names.items():
-            scores[key] += (1 + hits) / (rank * found_in[key] * len(names))
-            written.setdefault(key, text)
-    new = (
-        key
-        for key in sorted(scores, key=lambda key: -scores[key])
-        if key not in known and not stand_side_by_side(words(written[key]), present)
-    )
-    return tuple(written[key] for key in islice(new, count))
+    return names_of, known
 
 
 def links_in(text: str, name: str = "") -> tuple[str, ...]:
@@ -181,11 +334,40 @@ def links_in(text: str, name: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _named_documents(present: Sequence[str], documents: Sequence[object]) -> list[object]:
+    """Return the documents whose titles stand in a question, one for each title.
+
+    Of documents whose titles differ in what is in brackets alone, that is the first whose brackets
+    stand there, too, or else the first. A title within another one is not meant.
+
+    Args:
+        present: The words of the question.
+        documents: What was found, best first.
+    """
+    best: dict[tuple[str, ...], tuple[bool, object]] = {}
+    for document in documents:
+        title = tuple(words(_title(document)))
+        if not stand_side_by_side(list(title), present):
+            continue
+        is_whole = stand_side_by_side(words(_whole_title(document)), present)
+        if title not in best or (is_whole and not best[title][0]):
+            best[title] = (is_whole, document)
+    return [
+        document
+        for title, (_, document) in best.items()
+        if not any(other != title and stand_side_by_side(title, other) for other in best)
+    ]
+
+
 def _title(document: object) -> str:
     """Return the title of a document, or its first line, without what is in brackets."""
+    return _whole_title(document).partition("(")[0]
+
+
+def _whole_title(document: object) -> str:
     text: str = getattr(document, "page_content", "") or getattr(document, "text", "")
     first_line = text[:MAX_TITLE].partition("\n")[0]
-    return (_own_title(getattr(document, "metadata", EMPTY)) or first_line).partition("(")[0]
+    return _own_title(getattr(document, "metadata", EMPTY)) or first_line
 
 
 def _own_title(metadata: Mapping[str, object]) -> str:
@@ -223,31 +405,40 @@ def _hits(relation: str, asked: frozenset[str]) -> int:
 
 
 def cosines_by_id(
-    vectors: Mapping[str, ArrayLike], question: ArrayLike, leads: Sequence[ArrayLike] = ()
+    vectors: Mapping[str, ArrayLike],
+    question: ArrayLike,
+    leads: Sequence[ArrayLike] = (),
+    first: Collection[str] = (),
 ) -> dict[str, float]:
     """Return how near each vector is to the question or to what it leads to, by the same ids.
 
     That is the highest of the cosine with the question and `LEAD_SHARE` of each cosine with a
-    further search: what only the bridge's name finds is far from the question itself.
+    further search: what only the bridge's name finds is far from the question itself. What the
+    question found has `FIRST_SHARE` of these.
 
     Args:
         vectors: The vectors of documents, by id.
         question: The question's vector.
-        leads: The vectors of further searches; see `lead_question`.
+        leads: The vectors of further searches; see `LeadSearches`.
+        first: The ids of what the question found.
 
     Example:
         >>> cosines_by_id({"a": [3, 4], "b": [1, 0]}, [0, 2])
         {'a': 0.8, 'b': 0.0}
         >>> cosines_by_id({"a": [3, 4], "b": [1, 0]}, [0, 2], leads=[[1, 0]])
         {'a': 0.8, 'b': 0.95}
+        >>> cosines_by_id({"a": [3, 4], "b": [1, 0]}, [0, 2], leads=[[1, 0]], first=["b"])
+        {'a': 0.8, 'b': 0.85}
     """
     if not vectors:
         return {}
     rows = _rows_of(list(vectors.values()))
     lengths = np.linalg.norm(rows, axis=1)
     nearness = _cosines(rows, lengths, question)
+    of_question = frozenset(first)
+    shares = np.array([FIRST_SHARE if id in of_question else LEAD_SHARE for id in vectors])
     for lead in leads:
-        nearness = np.maximum(nearness, LEAD_SHARE * _cosines(rows, lengths, lead))
+        nearness = np.maximum(nearness, shares * _cosines(rows, lengths, lead))
     return dict(zip(vectors, np.round(nearness, DECIMALS).tolist(), strict=True))
 
 

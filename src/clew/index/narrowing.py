@@ -20,8 +20,9 @@ from clew.embedding.raw_vectors import normalize_vectors
 from clew.garbage import collecting_rarely
 from clew.graph import Graph, products
 from clew.index.answer import answer, embed_in_time, filter_in_time
-from clew.index.config import DEFAULT_LINKS, IndexConfig, IndexKeywords
+from clew.index.config import DEFAULT_LINKS, SYMBOLS, IndexConfig, IndexKeywords
 from clew.index.index import Index
+from clew.index.leads import have_names
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
@@ -56,11 +57,12 @@ def narrow(
     """Return the context made of another retriever's candidates alone.
 
     Where the recipe walks along links, and there are no `facts` and no `extractor` is named,
-    `clew.NamesAndSymbols` reads names and symbols in the candidates, and facts about them;
-    `extractor=None` reads none. These facts are compared by clew's own embedder, as hundreds of
-    them would keep a model busy for seconds: an `embedder` then says how near each candidate is to
-    the question, unless there are scores, and nothing else. Names that are alike are not linked
-    here; `links` may hold `clew.link.Synonym()`.
+    `clew.NamesAndSymbols` reads names and symbols in the candidates, and facts about them, or
+    `clew.Symbols` where the best have few names, as documentation has; `extractor=None` reads none.
+    These facts are compared by clew's own embedder, as hundreds of them would keep a model busy for
+    seconds: an `embedder` then says how near each candidate is to the question, unless there are
+    scores, and nothing else. Names that are alike are not linked here; `links` may hold
+    `clew.link.Synonym()`.
 
     An `embedder` gets no text and no question again that it embedded lately, in this call or in one
     before: their vectors are kept as long as it lives, in up to 64 MiB, and 4 MiB for questions.
@@ -177,6 +179,8 @@ class _Shortlist:
         by_default = config.extractor is CANDIDATES.extractor
         if by_default and (facts or not _walks(recipes.get(options.recipe))):
             config, by_default = replace(config, extractor=None), False
+        if by_default and not have_names(documents):
+            config = replace(config, extractor=SYMBOLS)
         if by_default and config.embedder is not None:
             if None in scores:
                 scores = _likeness(config.embedder, question, documents, vector)

@@ -23,7 +23,6 @@ from clew.adapters import (
     empty_context,
     facts_among,
     links_in,
-    names_to_follow,
     with_first_step,
 )
 
@@ -111,19 +110,9 @@ class Candidates:
 
         return ask
 
-    def leads(
-        self, question: str, facts: FactsByDocument, followed: Sequence[str] = ()
-    ) -> tuple[str, ...]:
-        """Return the names that these documents lead to; their order counts, and no score.
-
-        Args:
-            question: What is asked.
-            facts: Triples by document id.
-            followed: Names that were looked for already. What that found comes first.
-        """
-        first = self.newest if followed else ()
-        documents = sorted(self._named(), key=lambda document: document.id not in first)
-        return names_to_follow(question, documents, facts, followed=followed)
+    def newest_first(self) -> list[Document]:
+        """Return the documents, those first that the last search added to others."""
+        return sorted(self._named(), key=lambda document: document.id not in self.newest)
 
     def values_of(self, key: str, target: str = "") -> list[object]:
         """Return the values that the documents have under a key of metadata, each once.

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
-from clew.adapters import LEAD_DOCUMENTS, FactsByDocument, lead_question
+from clew.adapters import FEW_NAMES, LEAD_DOCUMENTS, FactsByDocument, LeadSearches
 from langchain_clew.candidates import Candidates
 from langchain_clew.relevances import Relevances
 from langchain_clew.searches import Embed, Read, Request, Search, SearchResults
@@ -107,19 +107,19 @@ class FurtherSearches:
             candidates: What the first search found.
             judge: What tells which may join; None for all.
         """
-        question, followed = self.first.text, list[str]()
+        searches = LeadSearches(self.first.text)
         for _ in range(self.hops):
-            names = candidates.leads(question, self.facts, followed)
-            if not names:
+            lead = searches.following(candidates.newest_first(), self.facts)
+            if lead is None:
                 break
-            followed += names
-            text = lead_question(question, names)
             near: ArrayLike | None = None
             if self.first.vector is not None:
-                near = yield Embed(text)
+                near = yield Embed(lead.text)
                 self.leads.append(near)
-            search = replace(self.first, text=text, vector=near)
-            candidates = yield from _joined(candidates, search, judge, "looked for", names)
+            search = replace(self.first, text=lead.text, vector=near)
+            candidates = yield from _joined(candidates, search, judge, "looked for", lead.names)
+        if searches.has_few_names:
+            candidates = candidates.noted("names", FEW_NAMES)
         for source, target in self.edges:
             if values := candidates.values_of(source, target):
                 only = having(self.store, target, values, self.first.filter)

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, InstanceOf, model_valid
 
 import clew
 from clew.adapters import (
+    HOPS,
     Ask,
     EmbedderSource,
     FactsByDocument,
@@ -249,19 +250,20 @@ class ClewRetriever(ChangingRetriever):
         embeddings: EmbedderSource | None = None,
         *,
         facts: FactsByDocument | None = None,
-        hops: int = 1,
+        hops: int = HOPS,
         edges: Iterable[tuple[str, str]] = (),
         **options: Unpack[StoreKeywords],
     ) -> Self:
         """Return a retriever that makes a context of a vector store's candidates.
 
         Nothing is indexed, and no document is embedded. Each question searches the store, reads
-        names and symbols in what it finds (`extractor=None` reads none), and searches once more for
-        the question and the three names that this leads to. How near a document is, the store's
-        own vectors say, where they can be had: those of LangChain's store in memory, Chroma,
-        Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives. So
-        a question calls the store three times by default, and once more for each edge; under a
-        `score_threshold` once more for each further search.
+        names and symbols in what it finds (`extractor=None` reads none), and searches twice more
+        for what this leads to: names that a document which the question names gives for its other
+        words, as a film gives its director, then the question with three names. How near a document
+        is, the store's own vectors say, where they can be had: those of LangChain's store in
+        memory, Chroma, Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the
+        store gives. So a question calls the store four times by default, and once more for each
+        edge; under a `score_threshold` once more for each further search.
 
         Args:
             store: Any vector store.
@@ -272,13 +274,13 @@ class ClewRetriever(ChangingRetriever):
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds.
             facts: As in `from_documents`. Where there are some, none are read.
-            hops: How many more searches follow the first, each adding up to 20 documents. Under a
+            hops: How many more searches follow the first, each adding up to 15 documents. Under a
                 `score_threshold` these are documents that are relevant enough to the question
                 itself, and where the store's vectors do not say how relevant they are, there is no
                 further search.
             edges: Pairs of keys of metadata. A document leads to those whose value of the second
                 key is its own value of the first, or one of its own: `[("see", "url")]`. Each
-                pair is one more search, for up to 20 documents, under the same filter.
+                pair is one more search, for up to 15 documents, under the same filter.
                 `("page_content", "source")` follows the links in the texts of the ten best
                 documents, relative to their own `source`.
             **options: As in `from_documents`; the options of the index are for the small graph of

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    HOPS,
     FactsByDocument,
     IndexConfig,
     QueryOptions,
@@ -70,7 +71,7 @@ class Shortlist:
     search_kwargs: Mapping[str, object] = field(default_factory=dict)
     config: IndexConfig = field(default_factory=IndexConfig)
     facts: FactsByDocument = field(default_factory=dict)
-    hops: int = 1
+    hops: int = HOPS
     edges: tuple[tuple[str, str], ...] = ()
     score_threshold: float | None = None
 
@@ -148,6 +149,7 @@ class Shortlist:
         first = Search(question, vector, self.candidates, filter, is_judged)
         found: SearchResults = yield first
         candidates = found.reaching(self.score_threshold).candidates(self.store)
+        of_question = candidates.documents
         vectors = dict[str, Any]()  # that were read already, by the ids of their documents
         further = FurtherSearches(self.store, first, self.facts, self.hops, self.edges)
         if candidates.documents and further:
@@ -163,7 +165,7 @@ class Shortlist:
             if missing:
                 vectors |= yield Read(missing)
             known = {id: vectors[id] for id in candidates.documents if id in vectors}
-            candidates = candidates.scored(cosines_by_id(known, vector, further.leads))
+            candidates = candidates.scored(cosines_by_id(known, vector, further.leads, of_question))
 
         ask = candidates.ask(question, self.config, self.facts)
         return ask(options) if page is None else page.fit(ask, options)

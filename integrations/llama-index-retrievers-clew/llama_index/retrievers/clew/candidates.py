@@ -40,17 +40,18 @@ from numpy.typing import ArrayLike
 
 import clew
 from clew.adapters import (
+    FEW_NAMES,
+    HOPS,
     LEAD_DOCUMENTS,
     FactsByDocument,
     IndexConfig,
+    LeadSearches,
     QueryOptions,
     aembed_question,
     ask_candidates,
     check_hops,
     cosines_by_id,
     facts_among,
-    lead_question,
-    names_to_follow,
     with_first_step,
 )
 
@@ -184,7 +185,7 @@ class Candidates:
     top_k: int = 50
     facts: FactsByDocument = field(default_factory=dict)
     embedder: clew.Embedder = field(kw_only=True)
-    hops: int = 1
+    hops: int = HOPS
     edges: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
@@ -235,25 +236,24 @@ class Candidates:
         first = Search(with_vector(bundle, vector), self.top_k, filters)
         found: Sequence[NodeWithScore] = yield first
         nodes = distinct(found, filters)
-        followed, leads, n_before = list[str](), list[ArrayLike](), 0
+        of_question = [scored.node.node_id for scored in nodes]
+        further, leads, n_before = LeadSearches(question), list[ArrayLike](), 0
         for _ in range(self.hops):  # what the last search added comes first
             best = [scored.node for scored in (*nodes[n_before:], *nodes[:n_before])]
-            facts = facts_of_nodes(self.facts, nodes)
-            names = names_to_follow(question, best, facts, followed=followed)
-            if not names:
+            lead = further.following(best, facts_of_nodes(self.facts, nodes))
+            if lead is None:
                 break
-            followed, n_before = [*followed, *names], len(nodes)
-            text = QueryBundle(lead_question(question, names))
+            n_before, text = len(nodes), QueryBundle(lead.text)
             leads.append((yield Embed(text)))
             near = with_vector(text, leads[-1])
             more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
-            nodes = joined(nodes, distinct(more, filters), searches, "looked for", names)
+            nodes = joined(nodes, distinct(more, filters), searches, "looked for", lead.names)
         for edge in self.edges:
             nodes = yield from self._follow(edge, nodes, found, first, searches)
         scores, meaning = {}, "similarity of the store"
         if self._reader is not None and nodes:
             vectors = yield Read([scored.node.node_id for scored in nodes])
-            scores = cosines_by_id(vectors, vector, leads)
+            scores = cosines_by_id(vectors, vector, leads, of_question)
         if len(scores) == len(nodes) and nodes:
             meaning = "cosine of the store's vectors"
             nodes = sorted(nodes, key=lambda n: scores[n.node.node_id], reverse=True)
@@ -261,6 +261,8 @@ class Candidates:
                 NodeWithScore(node=n.node, score=max(0.0, scores[n.node.node_id])) for n in nodes
             ]
         notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
+        if further.has_few_names:
+            notes["names"] = FEW_NAMES
         return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
 
     def _follow(

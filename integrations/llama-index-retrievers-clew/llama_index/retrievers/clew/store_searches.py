@@ -117,7 +117,7 @@ def joined(
     how: str,
     names: Sequence[object],
 ) -> list[NodeWithScore]:
-    """Return nodes, and behind them others that a further search found, at most 15.
+    """Return nodes, and behind them others that a further search found, at most `LEAD_DOCUMENTS`.
 
     What it scored was another question, so that they are no nearer than the last of the first.
     """
