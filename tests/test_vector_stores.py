@@ -1,6 +1,7 @@
 """LanceDB itself, and the client of Elasticsearch over a server that is made up: both frameworks give what the store in memory gives.
 
-What is not installed is left out: see `tests/benchmarks/stores.py` for the others.
+Of Chroma, PostgreSQL and Qdrant, and of these two, searches bring along the vectors that a call of its own would read.
+What is not installed is left out: see `tests/benchmarks/stores.py` for how it is installed.
 """
 
 from __future__ import annotations
@@ -391,6 +392,29 @@ def all_of(context):
     return items, context.trace[0].notes
 
 
+def test_a_derived_store_that_searches_in_its_own_manner_is_asked_by_that(tmp_path):
+    chroma = pytest.importorskip("langchain_chroma")
+
+    class Backwards(chroma.Chroma):
+        def similarity_search_by_vector(self, *what, **how):
+            return super().similarity_search_by_vector(*what, **how)[::-1]
+
+    class Renamed(chroma.Chroma):
+        pass
+
+    found = []
+    for kind in (chroma.Chroma, Renamed, Backwards):
+        store = kind("texts", ForLangChain(), persist_directory=str(tmp_path / kind.__name__))
+        store.add_documents([Document(TEXTS[id], id=id) for id in TEXTS])
+        retriever = OverLangChain.from_vectorstore(store, 9, budget=None, hops=0)
+        context = retriever.context(QUESTIONS[0])
+        assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+        found.append(store_with_vectors(store).find_near(store, vector_of("ferry"), {"k": 3}))
+    assert found[0] is not None
+    assert [one.document for one in found[0]] == [one.document for one in found[1]]
+    assert found[2] is None
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_langchain_s_searches_bring_the_vectors_along_that_would_be_read(
     kind, request, tmp_path, monkeypatch
@@ -436,6 +460,13 @@ async def test_langchain_s_searches_bring_the_vectors_along_that_would_be_read(
                     calls.clear()
                     assert all_of(retriever.context(question, filter=filter)) == all_of(context)
                     assert len(calls) > searches
+    relevant = OverLangChain.from_vectorstore(
+        store, 9, {"score_threshold": 0.1}, search_type="similarity_score_threshold", budget=None
+    )
+    if kind in ("chroma", "postgres", "qdrant"):  # the others say no relevance, or give no ids
+        calls.clear()
+        searches = 1 + len(relevant.context(QUESTIONS[0]).trace[0].notes["further"])
+        assert len(calls) == searches + 1 > 2  # the vectors of what the first search found are read
 
 
 class AskedByLlamaIndex(Asked):
@@ -474,6 +505,8 @@ class AskedByLlamaIndex(Asked):
             embed_dim=32,
             schema_name="public",
         )
+        loop = self.request.getfixturevalue("loop")
+        self.request.addfinalizer(lambda: loop.run_until_complete(store.close()))
         return store, statements("public.data_texts")
 
     def qdrant(self, **how):

@@ -259,9 +259,10 @@ class ClewRetriever(ChangingRetriever):
         names and symbols in what it finds (`extractor=None` reads none), and searches once more for
         the question and the three names that this leads to. How near a document is, the store's
         own vectors say, where they can be had: those of LangChain's store in memory, Chroma,
-        Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives. So
-        a question calls the store three times by default, and once more for each edge; under a
-        `score_threshold` once more for each further search.
+        Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives.
+        The searches bring these vectors along. So a question calls the store once, and once more
+        for each further search and each edge; under a `score_threshold` once more, to read the
+        vectors of what was found first.
 
         Args:
             store: Any vector store.

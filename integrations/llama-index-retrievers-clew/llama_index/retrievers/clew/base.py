@@ -203,7 +203,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         and searches once more for the question and the three names that this leads to. Filters go
         to the store. How near a node is, the store's own vectors say, where they can be had: those
         of Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No node is
-        embedded. So a question calls the store three times by default, and once more for each edge.
+        embedded. The searches bring these vectors along. So a question calls the store once, and
+        once more for each further search and each edge, and for the vectors of nodes that were
+        fetched by their ids.
 
         Args:
             index: Any index with a docstore.

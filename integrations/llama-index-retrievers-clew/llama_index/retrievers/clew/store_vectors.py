@@ -199,27 +199,32 @@ def _wider_batch(how: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _recording_postgres(store: Any) -> Recording | None:  # noqa: ANN401
-    """Search by the store's query that gives vectors, too, where the store has one."""
-    query = getattr(store, "_query_with_embedding", None)
-    aquery = getattr(store, "_async_query_with_embedding", None)
-    if query is None or aquery is None:
+    """Add a column to the store's own query; what is in such columns comes in `custom_fields`."""
+    query_of, result_of = (
+        getattr(store, name, None) for name in ("_build_query", "_db_rows_to_query_result")
+    )
+    if query_of is None or result_of is None:
         return None
     store._initialize()  # it connects once, and not once for each search
     recorded, vectors = store.model_copy(), dict[str, Any]()
 
-    def kept(pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
-        vectors.update({row.node_id: vector for row, vector in pairs if len(vector)})
-        return [row for row, _ in pairs]
+    def build_query(*what: Any, **how: Any) -> Any:  # noqa: ANN401
+        column = store._table_class.embedding.label(VECTOR_COLUMN)
+        return query_of(*what, **how).add_columns(column)
 
-    def query_with_score(*what: Any, **how: Any) -> list[Any]:  # noqa: ANN401
-        return kept(query(*what, **how))
+    def query_result(rows: Sequence[Any]) -> Any:  # noqa: ANN401
+        for row in rows:
+            vector = (getattr(row, "custom_fields", None) or {}).pop(VECTOR_COLUMN, None)
+            if vector is not None:
+                vectors[row.node_id] = vector
+        return result_of(rows)
 
-    async def aquery_with_score(*what: Any, **how: Any) -> list[Any]:  # noqa: ANN401
-        return kept(await aquery(*what, **how))
-
-    object.__setattr__(recorded, "_query_with_score", query_with_score)
-    object.__setattr__(recorded, "_aquery_with_score", aquery_with_score)
+    object.__setattr__(recorded, "_build_query", build_query)
+    object.__setattr__(recorded, "_db_rows_to_query_result", query_result)
     return Recording(recorded, vectors)
+
+
+VECTOR_COLUMN = "clew_vector"
 
 
 def _recording_elasticsearch(store: Any) -> Recording:  # noqa: ANN401
