@@ -1,18 +1,22 @@
 """LanceDB itself, and the client of Elasticsearch over a server that is made up: both frameworks give what the store in memory gives.
 
-What is not installed is left out: see `tests/benchmarks/stores.py` for the others.
+Of Chroma, PostgreSQL and Qdrant, and of these two, searches bring along the vectors that a call of its own would read.
+What is not installed is left out: see `tests/benchmarks/stores.py` for how it is installed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+import tempfile
+import uuid
 import warnings
+from dataclasses import replace
 from zlib import crc32
 
 import pytest
 from langchain_clew import ClewRetriever as OverLangChain
-from langchain_clew.stores import store_with_vectors
+from langchain_clew.stores import STORES, store_with_vectors
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -21,6 +25,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever as OverLlamaIndex
+from llama_index.retrievers.clew import candidates
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the stores, which are others' concern
 
@@ -274,3 +279,312 @@ def test_llama_index_follows_edges_under_the_same_filters(hosted):
         assert 1 < len(some) < len(found)
         nowhere = MetadataFilters(filters=[MetadataFilter(key="port", value="nowhere")])
         assert retriever.with_options(filters=nowhere).retrieve(question) == []
+
+
+@pytest.fixture(scope="module")
+def database():
+    """A server of PostgreSQL with pgvector."""
+    pgserver = pytest.importorskip("pgserver")
+    with tempfile.TemporaryDirectory() as folder:
+        server = pgserver.get_server(folder)
+        server.psql("CREATE EXTENSION IF NOT EXISTS vector")
+        yield server
+        server.cleanup()
+
+
+def spied(monkeypatch, kind, *names):
+    """Return a list in which each call of these methods of a class leaves its name."""
+    calls = []
+
+    def spy_on(name, method):
+        def spy(self, *what, **how):
+            calls.append(name)
+            return method(self, *what, **how)
+
+        monkeypatch.setattr(kind, name, spy)
+
+    for name in names:
+        spy_on(name, getattr(kind, name))
+    return calls
+
+
+def statements(table):
+    """Return a list in which each statement that reads a table is left."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    found = []
+
+    @sqlalchemy.event.listens_for(sqlalchemy.Engine, "before_cursor_execute")
+    def keep(connection, cursor, statement, *_):
+        if f"FROM {table}" in " ".join(statement.split()):
+            found.append(statement)
+
+    return found
+
+
+class Asked:
+    """Stores whose clients leave a trace of each call."""
+
+    def __init__(self, request, folder, monkeypatch):
+        self.request, self.folder, self.monkeypatch = request, folder, monkeypatch
+
+    def chroma(self):
+        chromadb = pytest.importorskip("chromadb")
+        module = pytest.importorskip("langchain_chroma")
+        calls = spied(self.monkeypatch, chromadb.Collection, "query", "get")
+        how = {"client": chromadb.PersistentClient(str(self.folder))}
+        return module.Chroma("texts", ForLangChain(), **how), calls
+
+    def elasticsearch(self):
+        module = pytest.importorskip("langchain_elasticsearch")
+        server = self.request.getfixturevalue("server")
+        how = {"embedding": ForLangChain(), "client": client_of(server)}
+        return module.ElasticsearchStore("texts", **how), server.asked
+
+    def elasticsearch_of_the_community(self):
+        server = self.request.getfixturevalue("server")
+        return of_the_community(client_of(server)), server.asked
+
+    def lancedb(self):
+        lancedb = pytest.importorskip("lancedb")
+        community = pytest.importorskip("langchain_community.vectorstores")
+        calls = spied(self.monkeypatch, lancedb.table.LanceTable, "search")
+        how = {"uri": str(self.folder), "embedding": ForLangChain(), "distance": "cosine"}
+        return community.LanceDB(**how), calls
+
+    def postgres(self):
+        module = pytest.importorskip("langchain_postgres")
+        address = self.request.getfixturevalue("database").get_uri()
+        how = {"connection": address.replace("://", "+psycopg://"), "pre_delete_collection": True}
+        return module.PGVector(ForLangChain(), **how), statements("langchain_pg_embedding")
+
+    def qdrant(self):
+        client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+        module = pytest.importorskip("langchain_qdrant")
+        from qdrant_client.models import Distance, VectorParams
+
+        sizes = {"dense": VectorParams(size=32, distance=Distance.COSINE)}
+        client.create_collection("texts", sizes)
+        calls = spied(self.monkeypatch, type(client), "query_points", "retrieve", "get_collection")
+        how = {"embedding": ForLangChain(), "vector_name": "dense"}
+        return module.QdrantVectorStore(client, "texts", **how), calls
+
+
+KINDS = [name for name in vars(Asked) if not name.startswith("_")]
+NUMBERS = {id: f"{number:032x}" for number, id in enumerate(TEXTS)}  # ids as Qdrant takes them
+PORT = {
+    "elasticsearch": [{"term": {"metadata.port.keyword": {"value": "Paxos"}}}],
+    "lancedb": "metadata.port = 'Paxos'",
+}
+
+
+def filter_of(kind):
+    if kind == "qdrant":
+        from qdrant_client import models
+
+        match = models.MatchValue(value="Paxos")
+        return models.Filter(must=[models.FieldCondition(key="metadata.port", match=match)])
+    return PORT.get(kind.partition("_")[0], {"port": "Paxos"})
+
+
+def all_of(context):
+    """What a context has of each item, and what its trace says of the candidates."""
+    items = [(one.id, one.text, one.score, one.metadata, one.original) for one in context]
+    return items, context.trace[0].notes
+
+
+def test_a_derived_store_that_searches_in_its_own_manner_is_asked_by_that(tmp_path):
+    chroma = pytest.importorskip("langchain_chroma")
+
+    class Backwards(chroma.Chroma):
+        def similarity_search_by_vector(self, *what, **how):
+            return super().similarity_search_by_vector(*what, **how)[::-1]
+
+    class Renamed(chroma.Chroma):
+        pass
+
+    found = []
+    for kind in (chroma.Chroma, Renamed, Backwards):
+        store = kind("texts", ForLangChain(), persist_directory=str(tmp_path / kind.__name__))
+        store.add_documents([Document(TEXTS[id], id=id) for id in TEXTS])
+        retriever = OverLangChain.from_vectorstore(store, 9, budget=None, hops=0)
+        context = retriever.context(QUESTIONS[0])
+        assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+        found.append(store_with_vectors(store).find_near(store, vector_of("ferry"), {"k": 3}))
+    assert found[0] is not None
+    assert [one.document for one in found[0]] == [one.document for one in found[1]]
+    assert found[2] is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_langchain_s_searches_bring_the_vectors_along_that_would_be_read(
+    kind, request, tmp_path, monkeypatch
+):
+    store, calls = getattr(Asked(request, tmp_path, monkeypatch), kind)()
+    metadata = {id: {"port": one["port"], "deck": one["deck"]} for id, one in ISLES.items()}
+    store.add_documents(
+        [Document(TEXTS[id], id=NUMBERS[id], metadata=metadata[id]) for id in TEXTS],
+        ids=list(NUMBERS.values()),
+    )
+    known = store_with_vectors(store)
+    find, name = known.find_near, type(store).__name__
+    found = find(store, vector_of(QUESTIONS[0]), {"k": 9, "filter": filter_of(kind)})
+    read = known.read(store, {str(i): one.document for i, one in enumerate(found)})
+    assert [list(map(float, one.vector)) for one in found] == [
+        list(map(float, read[str(i)])) for i in range(9)
+    ]
+
+    def without_vectors(*search):
+        return [one._replace(vector=None) for one in find(*search)]
+
+    others = [replace(known, find_near=without_vectors)]
+    if kind in ("chroma", "postgres", "qdrant"):  # whose own methods find documents by vector
+        others.append(replace(known, find_near=None))
+        own = store.similarity_search_by_vector(
+            vector_of(QUESTIONS[0]), k=9, filter=filter_of(kind)
+        )
+        assert [one.document for one in found] == own
+    retriever = OverLangChain.from_vectorstore(store, 9, budget=None)
+    for question in QUESTIONS[:2]:
+        for filter in (None, filter_of(kind)):
+            calls.clear()
+            context = retriever.context(question, filter=filter)
+            n_calls, searches = len(calls), 1 + len(context.trace[0].notes["further"])
+            assert n_calls == searches >= 2, calls
+            assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+            calls.clear()
+            assert all_of(await retriever.acontext(question, filter=filter)) == all_of(context)
+            assert len(calls) == searches
+            for other in others:
+                with monkeypatch.context() as patch:
+                    patch.setitem(STORES, name, other)
+                    calls.clear()
+                    assert all_of(retriever.context(question, filter=filter)) == all_of(context)
+                    assert len(calls) > searches
+    relevant = OverLangChain.from_vectorstore(
+        store, 9, {"score_threshold": 0.1}, search_type="similarity_score_threshold", budget=None
+    )
+    if kind in ("chroma", "postgres", "qdrant"):  # the others say no relevance, or give no ids
+        calls.clear()
+        searches = 1 + len(relevant.context(QUESTIONS[0]).trace[0].notes["further"])
+        assert len(calls) == searches + 1 > 2  # the vectors of what the first search found are read
+
+
+class AskedByLlamaIndex(Asked):
+    """The same of LlamaIndex's."""
+
+    def chroma(self):
+        chromadb = pytest.importorskip("chromadb")
+        module = pytest.importorskip("llama_index.vector_stores.chroma")
+        calls = spied(self.monkeypatch, chromadb.Collection, "query", "get")
+        client = chromadb.PersistentClient(str(self.folder))
+        return module.ChromaVectorStore(client.create_collection("texts")), calls
+
+    def elasticsearch(self):
+        module = pytest.importorskip("llama_index.vector_stores.elasticsearch")
+        from elasticsearch import AsyncElasticsearch
+
+        from tests.fake_elasticsearch import nodes_of
+
+        server = self.request.getfixturevalue("server")
+        client = AsyncElasticsearch("http://localhost:9200", node_class=nodes_of(server)[1])
+        return module.ElasticsearchStore("texts", es_client=client), server.asked
+
+    def lancedb(self):
+        lancedb = pytest.importorskip("lancedb")
+        module = pytest.importorskip("llama_index.vector_stores.lancedb")
+        calls = spied(self.monkeypatch, lancedb.table.LanceTable, "search")
+        return module.LanceDBVectorStore(uri=str(self.folder)), calls
+
+    def postgres(self):
+        module = pytest.importorskip("llama_index.vector_stores.postgres")
+        address = self.request.getfixturevalue("database").get_uri()
+        store = module.PGVectorStore(
+            connection_string=address.replace("://", "+psycopg2://"),
+            async_connection_string=address.replace("://", "+asyncpg://"),
+            table_name="texts",
+            embed_dim=32,
+            schema_name="public",
+        )
+        loop = self.request.getfixturevalue("loop")
+        self.request.addfinalizer(lambda: loop.run_until_complete(store.close()))
+        return store, statements("public.data_texts")
+
+    def qdrant(self, **how):
+        qdrant = pytest.importorskip("qdrant_client")
+        module = pytest.importorskip("llama_index.vector_stores.qdrant")
+        names = "query_points", "query_batch_points", "retrieve"
+        calls = spied(self.monkeypatch, qdrant.QdrantClient, *names)
+        client = qdrant.QdrantClient(":memory:")
+        aclient = qdrant.AsyncQdrantClient(":memory:")
+        aclient._client = Awaited(client)  # the same points
+        how |= {"client": client, "aclient": aclient}
+        return module.QdrantVectorStore("texts", **how), calls
+
+    def qdrant_with_sparse_vectors(self):
+        def sparse(texts):
+            return [[len(text) % 9] for text in texts], [[1.0] for _ in texts]
+
+        how = {"sparse_doc_fn": sparse, "sparse_query_fn": sparse}
+        return self.qdrant(enable_hybrid=True, **how)
+
+
+class Awaited:
+    """A client whose answers are awaited."""
+
+    def __init__(self, client):
+        self.client = client
+
+    def __getattr__(self, name):
+        async def answer(*what, **how):
+            return getattr(self.client, name)(*what, **how)
+
+        return answer
+
+
+OF_LLAMA_INDEX = [name for name in vars(AskedByLlamaIndex) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("kind", OF_LLAMA_INDEX)
+def test_llama_index_s_searches_bring_the_vectors_along_that_would_be_read(
+    kind, request, tmp_path, monkeypatch, loop
+):
+    store, calls = getattr(AskedByLlamaIndex(request, tmp_path, monkeypatch), kind)()
+    ids = {id: str(uuid.UUID(number)) for id, number in NUMBERS.items()}
+    nodes = [
+        TextNode(
+            text=text,
+            id_=ids[id],
+            metadata={"port": ISLES[id]["port"], "deck": ISLES[id]["deck"]},
+            excluded_embed_metadata_keys=["port", "deck"],
+        )
+        for id, text in TEXTS.items()
+    ]
+    hosted = VectorStoreIndex(
+        nodes,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=ForLlamaIndex(),
+    )
+    port = MetadataFilters(filters=[MetadataFilter(key="port", value="Paxos")])
+    retriever = OverLlamaIndex.from_index(hosted, candidates=9, budget=None)
+    for question in QUESTIONS[:2]:
+        for filters in (None, port):
+            asked = retriever.with_options(filters=filters)
+            calls.clear()
+            context = asked.context(question)
+            n_calls, searches = len(calls), 1 + len(context.trace[0].notes["further"])
+            assert n_calls == searches >= 2, calls
+            assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+            calls.clear()
+            awaited = loop.run_until_complete(asked.acontext(question))
+            assert all_of(awaited) == all_of(context)
+            assert len(calls) == searches
+            with monkeypatch.context() as patch:
+                patch.setattr(candidates, "recording_of", lambda _: None)
+                patch.setattr(candidates, "vectors_on", lambda *_: {})
+                calls.clear()
+                assert all_of(asked.context(question)) == all_of(context)
+                assert len(calls) == searches + 1
+                calls.clear()
+                awaited = loop.run_until_complete(asked.acontext(question))
+                assert all_of(awaited) == all_of(context)
+                assert len(calls) == searches + 1

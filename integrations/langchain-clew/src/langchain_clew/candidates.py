@@ -61,7 +61,7 @@ class Candidates:
         place_of: dict[str, int] = {}
         for i, document in enumerate(documents):
             if document.page_content.strip():
-                place_of.setdefault(document.id or _text_id(document.page_content), i)
+                place_of.setdefault(document_id(document), i)
         blank = sum(not document.page_content.strip() for document in documents)
         counts = {
             "candidates": len(place_of),
@@ -228,14 +228,18 @@ def scores_in_metadata(
     return None, "rank: no score that all candidates carry"
 
 
+def document_id(document: Document) -> str:
+    """Return the id of a document; one without is known by its text."""
+    if document.id:
+        return document.id
+    text = document.page_content.encode("utf-8", "surrogatepass")
+    return f"text:{sha256(text).hexdigest()[:24]}"
+
+
 def _name(document: Document, key: str) -> str:
     """Return what a document is called under a key; nothing where that is no text."""
     name = document.metadata.get(key)
     return name if isinstance(name, str) else ""
-
-
-def _text_id(text: str) -> str:
-    return f"text:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def _have_a_zero(scores: Sequence[float]) -> bool:

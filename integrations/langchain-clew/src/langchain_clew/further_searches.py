@@ -30,12 +30,10 @@ class Judge:
     Attributes:
         relevances: How relevant a store says that a vector is.
         threshold: The least relevance.
-        vectors: What was read already, by the ids of the documents; what is read is added.
     """
 
     relevances: Relevances
     threshold: float
-    vectors: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_results(
@@ -43,7 +41,6 @@ class Judge:
         found: SearchResults,
         vector: ArrayLike | None,
         threshold: float,
-        vectors: dict[str, Any],
     ) -> Generator[Request, Any, Self | None]:
         """Yield what is read for it; return a judge, or None where nothing can be decided.
 
@@ -51,15 +48,14 @@ class Judge:
             found: Documents, and how relevant the store says that they are to the question.
             vector: The question's vector, where those of the store can be read.
             threshold: The least relevance.
-            vectors: Where what is read is kept, by the ids of the documents.
         """
         if vector is None:
             return None
         judged = Candidates.from_documents(found.documents, [one for _, one in found.results], {})
         known = dict(zip(judged.documents, judged.scores or (), strict=True))
-        vectors |= yield Read(judged.documents)
+        vectors = yield Read(judged.documents)
         relevances = Relevances.from_known(vector, vectors, known)
-        return None if relevances is None else cls(relevances, threshold, vectors)
+        return None if relevances is None else cls(relevances, threshold)
 
     def reaching(
         self, documents: Mapping[str, Document]
@@ -67,9 +63,8 @@ class Judge:
         """Yield what is read for it; return those of some documents that are relevant enough."""
         if not documents:
             return {}
-        read: Mapping[str, Any] = yield Read(documents)
-        self.vectors.update(read)
-        relevance = self.relevances.of(read)
+        vectors: Mapping[str, Any] = yield Read(documents)
+        relevance = self.relevances.of(vectors)
         return {
             id: one for id, one in documents.items() if relevance.get(id, -1.0) >= self.threshold
         }

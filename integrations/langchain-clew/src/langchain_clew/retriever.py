@@ -259,11 +259,13 @@ class ClewRetriever(ChangingRetriever):
         Nothing is indexed, and no document is embedded. Each question searches the store, reads
         names and symbols in what it finds (`extractor=None` reads none), and searches twice more
         for what this leads to: names that a document which the question names gives for its other
-        words, as a film gives its director, then the question with three names. How near a document
-        is, the store's own vectors say, where they can be had: those of LangChain's store in
-        memory, Chroma, Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the
-        store gives. So a question calls the store four times by default, and once more for each
-        edge; under a `score_threshold` once more for each further search.
+        words, as a film gives its director, then the question with three names. Where it finds few
+        names, as in documentation, none is read or followed. How near a document is, the store's
+        own vectors say, where they can be had: those of LangChain's store in memory, Chroma,
+        Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives.
+        The searches bring these vectors along. So a question calls the store three times by
+        default, once for each search, and once more for each edge; under a `score_threshold` once
+        more, to read the vectors of what was found first.
 
         Args:
             store: Any vector store.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
 import clew
-from langchain_clew.candidates import Candidates, scores_by_order
+from langchain_clew.candidates import Candidates, document_id, scores_by_order
+from langchain_clew.stores import FoundDocument
 
 WITH_SCORES = "similarity_search_with_score"
 WITH_RELEVANCE = "similarity_search_with_relevance_scores"
@@ -47,10 +48,21 @@ class SearchResults:
     Attributes:
         search: The name of the method that was called.
         results: Documents, or pairs of a document and its score, best first.
+        vectors: The vectors that came along, by the ids of the documents.
     """
 
     search: str
     results: Sequence[Any]
+    vectors: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def with_vectors(cls, found: Sequence[FoundDocument]) -> Self:
+        """Return the results of a search by vector that brought vectors along."""
+        vectors: dict[str, Any] = {}
+        for document, vector in found:
+            if vector is not None:  # of several documents with one id the first counts
+                vectors.setdefault(document_id(document), vector)
+        return cls(BY_VECTOR, [document for document, _ in found], vectors)
 
     @property
     def documents(self) -> list[Document]:
@@ -61,7 +73,7 @@ class SearchResults:
         """Return the results of at least this relevance; all where there is no threshold."""
         if threshold is None:
             return self
-        return SearchResults(self.search, [one for one in self.results if one[1] >= threshold])
+        return replace(self, results=[one for one in self.results if one[1] >= threshold])
 
     def candidates(self, store: VectorStore) -> Candidates:
         """Return the distinct documents, with their scores in one direction."""
@@ -88,3 +100,31 @@ class Read:
 
 Request = Search | Embed | Read
 Requests = Generator[Request, Any, clew.Context]
+
+
+def reading_once(requests: Requests) -> Requests:
+    """Yield what is asked of a store, but for vectors that it gave already.
+
+    A search may bring vectors along, and what was read once is not read again. So only what is
+    missing is read.
+
+    Args:
+        requests: What is asked.
+    """
+    known: dict[str, Any] = {}
+    answer: Any = None
+    while True:
+        try:
+            request = requests.send(answer)
+        except StopIteration as stop:
+            context: clew.Context = stop.value
+            return context
+        if isinstance(request, Read):
+            missing = {id: one for id, one in request.documents.items() if id not in known}
+            if missing:
+                known |= yield Read(missing)
+            answer = {id: known[id] for id in request.documents if id in known}
+        else:
+            answer = yield request
+            if isinstance(answer, SearchResults):
+                known = {**answer.vectors, **known}

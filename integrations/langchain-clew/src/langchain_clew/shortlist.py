@@ -42,6 +42,7 @@ from langchain_clew.searches import (
     Requests,
     Search,
     SearchResults,
+    reading_once,
 )
 from langchain_clew.stores import FindNear, KnownStore, embeddings_of, having, store_with_vectors
 
@@ -104,7 +105,7 @@ class Shortlist:
             options: What else the question says.
             page: What the budget holds for; None for clew's own page.
         """
-        requests, answer = self._requests(question, options, page), None
+        requests, answer = reading_once(self._requests(question, options, page)), None
         while True:
             try:
                 request = requests.send(answer)
@@ -117,7 +118,7 @@ class Shortlist:
         self, question: str, *, options: QueryOptions, page: ChainPage | None = None
     ) -> clew.Context:
         """Return what `ask` returns without blocking the event loop."""
-        requests, answer = self._requests(question, options, page), None
+        requests, answer = reading_once(self._requests(question, options, page)), None
         while True:
             request = await asyncio.to_thread(_next, requests, answer)
             if isinstance(request, clew.Context):
@@ -150,22 +151,19 @@ class Shortlist:
         found: SearchResults = yield first
         candidates = found.reaching(self.score_threshold).candidates(self.store)
         of_question = candidates.documents
-        vectors = dict[str, Any]()  # that were read already, by the ids of their documents
         further = FurtherSearches(self.store, first, self.facts, self.hops, self.edges)
         if candidates.documents and further:
             judge = None
             if self.score_threshold is not None:
-                judge = yield from Judge.from_results(found, vector, self.score_threshold, vectors)
+                judge = yield from Judge.from_results(found, vector, self.score_threshold)
             if is_judged and judge is None:
                 candidates = candidates.noted("further", NO_RELEVANCE)
             else:
                 candidates = yield from further.joined_to(candidates, judge)
         if vector is not None and candidates.documents:
-            missing = {id: one for id, one in candidates.documents.items() if id not in vectors}
-            if missing:
-                vectors |= yield Read(missing)
-            known = {id: vectors[id] for id in candidates.documents if id in vectors}
-            candidates = candidates.scored(cosines_by_id(known, vector, further.leads, of_question))
+            vectors = yield Read(candidates.documents)
+            near = cosines_by_id(vectors, vector, further.leads, of_question)
+            candidates = candidates.scored(near)
 
         ask = candidates.ask(question, self.config, self.facts)
         return ask(options) if page is None else page.fit(ask, options)
@@ -181,10 +179,8 @@ class Shortlist:
             with _relevance_known(self.store):
                 near = self.store.similarity_search_with_relevance_scores(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
-        if request.vector is not None and (find_near := self._find_near) is not None:
-            return SearchResults(
-                BY_VECTOR, find_near(self.store, _plain(request.vector), arguments)
-            )
+        if (brought := self._search_with_vectors(request)) is not None:
+            return brought
         if request.vector is not None:
             found = self.store.similarity_search_by_vector(_plain(request.vector), **arguments)
             return SearchResults(BY_VECTOR, found)
@@ -212,7 +208,9 @@ class Shortlist:
                 near = await ajudged(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
         if request.vector is not None and self._find_near is not None:
-            return await asyncio.to_thread(self._carry_out, request)
+            brought = await asyncio.to_thread(self._search_with_vectors, request)
+            if brought is not None:
+                return brought
         if request.vector is not None:
             by_vector = self.store.asimilarity_search_by_vector
             return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
@@ -228,6 +226,13 @@ class Shortlist:
         return (
             {} if known is None or known.read is None else known.read(self.store, request.documents)
         )
+
+    def _search_with_vectors(self, search: Search) -> SearchResults | None:
+        """Return what a search gave with its vectors; None where the store has none to give so."""
+        if search.vector is None or self._find_near is None:
+            return None
+        found = self._find_near(self.store, _plain(search.vector), self._arguments(search))
+        return None if found is None else SearchResults.with_vectors(found)
 
     @property
     def _find_near(self) -> FindNear | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -32,8 +32,24 @@ from langchain_clew.store_filters import (
 Read = Callable[[Any, Mapping[str, Document]], Mapping[str, Any]]
 """(store, documents by id) -> the vectors that the store has of them, by the same ids."""
 
-FindNear = Callable[[Any, list[float], Mapping[str, Any]], list[Document]]
-"""(store, vector, arguments of a search) -> the nearest documents, with the ids that they have."""
+
+class FoundDocument(NamedTuple):
+    """A document that a search by vector found, with the id that it has.
+
+    Attributes:
+        document: The document.
+        vector: Its vector, where the search brought that along; else None.
+    """
+
+    document: Document
+    vector: Any
+
+
+FindNear = Callable[[Any, list[float], Mapping[str, Any]], list[FoundDocument] | None]
+"""(store, vector, arguments of a search) -> the nearest documents with their vectors, in one call.
+
+None where a particular store must be searched by its own method.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,8 +59,8 @@ class KnownStore:
     Attributes:
         having: How it filters by metadata.
         read: How its vectors are read, in one call. None where they cannot be.
-        find_near: How it is searched by vector, where its own method loses the ids by which vectors
-            are read, or is missing.
+        find_near: How it is searched by vector so that it gives the vectors along with the
+            documents, which its own method leaves out. None where vectors are read in memory.
         has_vectors: Whether a particular store has vectors of one kind, by which alone it searches.
         embeddings: What a store embeds with.
     """
@@ -134,6 +150,29 @@ def _read_chroma(store: Any, documents: Mapping[str, Document]) -> Mapping[str, 
     return _by_id(documents, dict(zip(found["ids"], found["embeddings"], strict=True)))
 
 
+def _find_in_chroma(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument] | None:
+    if _searches_by_itself(store):
+        return None
+    others = {name: one for name, one in search.items() if name not in ("k", "filter", "include")}
+    found = store._collection.query(
+        query_embeddings=[vector],
+        n_results=search["k"],
+        where=search.get("filter"),
+        include=["documents", "metadatas", "embeddings"],
+        **others,
+    )
+    columns = (found[name][0] for name in ("ids", "documents", "metadatas", "embeddings"))
+    return [
+        FoundDocument(Document(text, id=id, metadata=metadata or {}), own)
+        for id, text, metadata, own in zip(*columns, strict=True)
+        if text is not None  # a picture, which the store leaves out as well
+    ]
+
+
 def _read_qdrant(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
     numbers = {
         document.metadata["_id"]: id
@@ -143,11 +182,46 @@ def _read_qdrant(store: Any, documents: Mapping[str, Document]) -> Mapping[str, 
     points = store.client.retrieve(
         store.collection_name, list(numbers), with_payload=False, with_vectors=True
     )
-    vectors = ((numbers[point.id], point.vector) for point in points)
-    return {
-        id: vector[store.vector_name] if isinstance(vector, Mapping) else vector
-        for id, vector in vectors
-    }
+    return {numbers[point.id]: _dense_vector(store, point) for point in points}
+
+
+def _find_in_qdrant(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument] | None:
+    if _searches_by_itself(store):
+        return None
+    collection, name = store.collection_name, store.vector_name
+    others = {name: one for name, one in search.items() if name not in ("k", "filter")}
+    try:
+        points = store.client.query_points(
+            collection,
+            query=vector,
+            using=name,
+            query_filter=search.get("filter"),
+            limit=search["k"],
+            with_payload=True,
+            with_vectors=[name] if name else True,
+            **others,
+        ).points
+    except Exception:
+        # The store says what is wrong with a collection before it searches it, in a call of its own
+        store._validate_collection_for_dense(store.client, collection, name, store.distance, vector)
+        raise
+    keys = store.content_payload_key, store.metadata_payload_key
+    return [
+        FoundDocument(
+            store._document_from_point(point, collection, *keys), _dense_vector(store, point)
+        )
+        for point in points
+    ]
+
+
+def _dense_vector(store: Any, point: Any) -> Any:  # noqa: ANN401
+    """Return the vector of a point that a store searches by, of several with names."""
+    own = point.vector
+    return own[store.vector_name] if isinstance(own, Mapping) else own
 
 
 def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
@@ -161,6 +235,26 @@ def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Mapping[str
     return _by_id(documents, {str(id): vector for id, vector in rows})
 
 
+def _find_in_postgres(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument] | None:
+    """Return the nearest documents with their vectors, of rows that the store makes these from."""
+    query = getattr(store, "_PGVector__query_collection", None)
+    documents_of = getattr(store, "_results_to_docs_and_scores", None)
+    if query is None or documents_of is None or _searches_by_itself(store):
+        return None
+    if getattr(store, "async_mode", False):  # such a store has no sessions for this query
+        return None
+    rows = query(embedding=vector, k=search["k"], filter=search.get("filter"))
+    scored = documents_of(rows)
+    return [
+        FoundDocument(one, row.EmbeddingStore.embedding)
+        for row, (one, _) in zip(rows, scored, strict=True)
+    ]
+
+
 def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
     ids, table = _own_ids(documents.values()), store.get_table()
     if table is None or not ids:
@@ -171,7 +265,11 @@ def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Mapping[str,
     return _by_id(documents, {row[key]: row[vector] for row in rows})
 
 
-def _find_in_lancedb(store: Any, vector: list[float], search: Mapping[str, Any]) -> list[Document]:  # noqa: ANN401
+def _find_in_lancedb(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument]:
     """Return the nearest documents with their ids, which the store's own searches leave out."""
     table = store.get_table(search.get("name"))
     if table is None:
@@ -182,8 +280,11 @@ def _find_in_lancedb(store: Any, vector: list[float], search: Mapping[str, Any])
     condition = lancedb_condition(search.get("filter"))
     if condition is not None:
         query = query.where(condition, prefilter=search.get("prefilter", True))
+    text, key, own = store._text_key, store._id_key, store._vector_key
     return [
-        Document(row[store._text_key], id=row[store._id_key], metadata=row.get("metadata") or {})
+        FoundDocument(
+            Document(row[text], id=row[key], metadata=row.get("metadata") or {}), row[own]
+        )
         for row in query.to_list()
     ]
 
@@ -201,7 +302,7 @@ def _find_in_lancedb_of_package(
     store: Any,  # noqa: ANN401
     vector: list[float],
     search: Mapping[str, Any],
-) -> list[Document]:
+) -> list[FoundDocument]:
     """Return the nearest documents of `langchain_lancedb.LanceDB`, which has no such search.
 
     Raises:
@@ -217,10 +318,13 @@ def _find_in_lancedb_of_package(
         return []
     rows = table.search(vector).limit(search["k"]).to_list()
     return [
-        Document(
-            row["text"],
-            id=row["id"],
-            metadata={**json.loads(row["metadata"]), "source": store._uri},  # as the store says it
+        FoundDocument(
+            Document(
+                row["text"],
+                id=row["id"],
+                metadata={**json.loads(row["metadata"]), "source": store._uri},  # as the store does
+            ),
+            row["vector"],
         )
         for row in rows
     ]
@@ -246,24 +350,25 @@ def _find_in_elasticsearch(
     store: Any,  # noqa: ANN401
     vector: list[float],
     search: Mapping[str, Any],
-) -> list[Document]:
-    """Return the nearest documents with their ids, which are in the hits alone."""
-    fields, wide = {"doc_builder": _document_of_hit(store.query_field)}, {"custom_query": _wide}
-    how = {**fields, **wide, **search}
-    return [
-        one for one, _ in store.similarity_search_by_vector_with_relevance_scores(vector, **how)
-    ]
+) -> list[FoundDocument]:
+    """Return the nearest documents with their ids and vectors, which are in the hits alone."""
+    text, field, vectors = store.query_field, store.vector_query_field, list[Any]()
 
-
-def _document_of_hit(text: str) -> Callable[[Mapping[str, Any]], Document]:
     def document(hit: Mapping[str, Any]) -> Document:
+        vectors.append(hit.get("fields", {}).get(field))
         source = hit["_source"]
         return Document(source.get(text, ""), id=hit["_id"], metadata=source.get("metadata", {}))
 
-    return document
+    def body_with_vectors(body: dict[str, Any], _: str | None) -> dict[str, Any]:
+        return {**_wide(body), "fields": [*body.get("fields", ()), field]}
+
+    how = {"doc_builder": document, "custom_query": body_with_vectors, **search}
+    scored = store.similarity_search_by_vector_with_relevance_scores(vector, **how)
+    known = vectors if len(vectors) == len(scored) else [None] * len(scored)  # a builder came along
+    return [FoundDocument(one, own) for (one, _), own in zip(scored, known, strict=True)]
 
 
-def _wide(body: dict[str, Any], _: str | None) -> dict[str, Any]:
+def _wide(body: dict[str, Any]) -> dict[str, Any]:
     """Return a search that looks at as many neighbours as it is to find, at least."""
     knn = body.get("knn")
     if knn is None:
@@ -287,7 +392,7 @@ DENSE_STRATEGIES = "DenseVector", "ApproxRetrieval", "ExactRetrieval"
 
 STORES: Mapping[str, KnownStore] = {
     "AstraDBVectorStore": KnownStore(mapping_having),
-    "Chroma": KnownStore(mapping_having, _read_chroma),
+    "Chroma": KnownStore(mapping_having, _read_chroma, _find_in_chroma),
     "ElasticsearchStore": KnownStore(
         elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
     ),
@@ -300,11 +405,28 @@ STORES: Mapping[str, KnownStore] = {
         _find_in_lancedb_of_package,
         embeddings=lambda store: store._embedding_function,
     ),
-    "PGVector": KnownStore(mapping_having, _read_postgres),
+    "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres),
     "PineconeVectorStore": KnownStore(mapping_having),
-    "QdrantVectorStore": KnownStore(qdrant_having, _read_qdrant),
+    "QdrantVectorStore": KnownStore(qdrant_having, _read_qdrant, _find_in_qdrant),
 }
 """By the name of the class, with its package where another one has a class of this name."""
+
+
+SEARCHES_BY_VECTOR = (
+    "similarity_search_by_vector",
+    "asimilarity_search_by_vector",
+    "similarity_search_with_score_by_vector",
+)
+
+
+def _searches_by_itself(store: object) -> bool:
+    """Return whether a class derived from a known one has searches by vector of its own."""
+    for base in type(store).__mro__:
+        if base.__name__ in STORES:
+            return False
+        if any(name in vars(base) for name in SEARCHES_BY_VECTOR):
+            return True
+    return False
 
 
 def _own_ids(documents: Iterable[Document]) -> list[str]:

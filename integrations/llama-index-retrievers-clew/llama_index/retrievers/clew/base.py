@@ -203,10 +203,12 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
         and searches twice more for what this leads to: names that a node which the question names
         gives for its other words, as a film gives its director, then the question with three names.
-        Filters go to the store. How near a node is, the store's own vectors say, where they can be
-        had: those of Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No
-        node is embedded. So a question calls the store four times by default, and once more for
-        each edge.
+        Where it finds few names, as in documentation, none is read or followed. Filters go to the
+        store. How near a node is, the store's own vectors say, where they can be had: those of
+        Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No node is
+        embedded. The searches bring these vectors along. So a question calls the store three times
+        by default, once for each search, and once more for each edge, and for the vectors of nodes
+        that were fetched by their ids.
 
         Args:
             index: Any index with a docstore.

@@ -27,15 +27,22 @@ from llama_index.retrievers.clew.store_searches import (
     Request,
     Requests,
     Search,
+    SearchResults,
     allowed_by,
     distinct,
     joined,
+    reading_once,
     related_ids,
     search_having,
     values_of,
     with_text,
 )
-from llama_index.retrievers.clew.store_vectors import ReadVectors, reader_of
+from llama_index.retrievers.clew.store_vectors import (
+    ReadVectors,
+    reader_of,
+    recording_of,
+    vectors_on,
+)
 from numpy.typing import ArrayLike
 
 import clew
@@ -198,7 +205,7 @@ class Candidates:
 
     def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
         """Return the store's best nodes for the question, and those that they lead to."""
-        requests, answer = self._requests(bundle, filters), None
+        requests, answer = reading_once(self._requests(bundle, filters)), None
         while True:
             request = _next(requests, answer)
             if isinstance(request, Found):
@@ -210,7 +217,7 @@ class Candidates:
 
         A store without an async query of its own works in a thread.
         """
-        requests, answer = self._requests(bundle, filters), None
+        requests, answer = reading_once(self._requests(bundle, filters)), None
         while True:
             request = await asyncio.to_thread(_next, requests, answer)
             if isinstance(request, Found):
@@ -308,12 +315,13 @@ class Candidates:
         if isinstance(request, Fetch):
             return self._fetch(request)
         if isinstance(request, Search):
+            retriever, vectors = self._retriever(request)
             try:
-                return self._retriever(request).retrieve(request.bundle)
+                return self._results(retriever.retrieve(request.bundle), vectors)
             except Warning as error:
                 if "results are empty" not in str(error):  # LanceDB's, where nothing was found
                     raise
-                return []
+                return SearchResults([])
         vector = bundle_vector(self.embedder, request.bundle)
         text = request.bundle.query_str
         return self.embedder.embed_question(text) if vector is None else vector
@@ -332,7 +340,8 @@ class Candidates:
             return vector
         if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
             return await asyncio.to_thread(self._carry_out, request)
-        return await self._retriever(request).aretrieve(request.bundle)
+        retriever, vectors = self._retriever(request)
+        return self._results(await retriever.aretrieve(request.bundle), vectors)
 
     def _read(self, request: Read) -> Any:  # noqa: ANN401  # vectors by id, or what to await for them
         reader = self._reader
@@ -349,11 +358,24 @@ class Candidates:
         by_id = {node.node_id: node for node in nodes}
         return [NodeWithScore(node=by_id[id]) for id in request.ids if id in by_id]
 
-    def _retriever(self, request: Search) -> Any:  # noqa: ANN401  # of any index
+    def _retriever(self, request: Search) -> tuple[Any, Mapping[str, Any]]:  # of any index
+        """Return the index's own retriever, and where the vectors of what it finds are kept."""
         how = {"vector_store_kwargs": dict(request.arguments)} if request.arguments else {}
-        return self.index.as_retriever(
+        retriever = self.index.as_retriever(
             similarity_top_k=request.limit, filters=request.filters, **how
         )
+        store = self.index.vector_store
+        if getattr(retriever, "_vector_store", None) is not store:
+            return retriever, {}
+        recording = recording_of(store)
+        if recording is None:
+            return retriever, {}
+        retriever._vector_store = recording.store
+        return retriever, recording.vectors
+
+    def _results(self, nodes: Sequence[NodeWithScore], vectors: Mapping[str, Any]) -> SearchResults:
+        """Return the results of a search, with the vectors that were kept or are on the nodes."""
+        return SearchResults(nodes, vectors or vectors_on(self.index.vector_store, nodes))
 
 
 def _next(requests: Requests, answer: object) -> Request | Found:

@@ -79,6 +79,19 @@ class Fetch:
 
 
 @dataclass(frozen=True)
+class SearchResults:
+    """What a search of a store gave.
+
+    Attributes:
+        nodes: Nodes with what the store scores them, best first.
+        vectors: The vectors that came along, by the ids of the nodes.
+    """
+
+    nodes: Sequence[NodeWithScore]
+    vectors: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Found:
     """What a vector store gave for a question.
 
@@ -93,6 +106,35 @@ class Found:
 
 Request = Embed | Search | Read | Fetch
 Requests = Generator[Request, Any, Found]
+
+
+def reading_once(requests: Requests) -> Requests:
+    """Yield what is asked of a store, but for vectors that its searches brought along.
+
+    The answer to a search is `SearchResults`, and the nodes alone are passed on. Only vectors that
+    are missing are read.
+
+    Args:
+        requests: What is asked.
+    """
+    known: dict[str, Any] = {}
+    answer: Any = None
+    while True:
+        try:
+            request = requests.send(answer)
+        except StopIteration as stop:
+            found: Found = stop.value
+            return found
+        if isinstance(request, Read):
+            missing = [id for id in request.ids if id not in known]
+            if missing:
+                known |= yield Read(missing)
+            answer = {id: known[id] for id in request.ids if id in known}
+        else:
+            answer = yield request
+            if isinstance(answer, SearchResults):
+                known = {**answer.vectors, **known}
+                answer = answer.nodes
 
 
 def with_text(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
