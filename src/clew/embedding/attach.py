@@ -222,7 +222,7 @@ def _attach_bags(
     vectors: list[VectorSegment] = [segment.take(of_nodes)]
     if late_names:
         make = partial(_names_and_facts, graph, names.tolist(), replacement_texts)
-        late, every = LateBags(segment.table, make), np.arange(len(names) + len(facts))
+        late, every = LateBags(segment.table, make, counts_of), np.arange(len(names) + len(facts))
         if len(names):
             vectors.append(LateBagSegment(late, every[: len(names)]))
         own = VectorColumn([LateBagSegment(late, every[len(names) :])])

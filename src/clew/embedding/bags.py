@@ -582,12 +582,15 @@ def fit_bags(
     return embedder, segment
 
 
-def bags_of_texts(table: BagTable, texts: Sequence[str]) -> BagSegment:
+def bags_of_texts(
+    table: BagTable, texts: Sequence[str], counts_of: CountsOf | None = None
+) -> BagSegment:
     """Return the vectors of texts as bags of a table, which learns their terms.
 
     Args:
         table: the table.
         texts: the texts.
+        counts_of: counts texts; None for `TextCounts.of`.
 
     Example:
         >>> static, rows = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
@@ -599,7 +602,7 @@ def bags_of_texts(table: BagTable, texts: Sequence[str]) -> BagSegment:
     number_of.of_lists([table.terms])
     n_before, start, rows = len(number_of), 0, _Rows(len(texts))
     for batch in _batches(texts):
-        counts = TextCounts.of(batch)
+        counts = (counts_of or TextCounts.of)(batch)
         rows.add_made(start, _MadeTexts.without_vectors(counts, embedder), number_of)
         start += len(batch)
     table.add_terms(list(number_of)[n_before:])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.embedding.bags import BagSegment, BagTable, bags_of_texts
+from clew.embedding.static import CountsOf
 from clew.forking import renew_after_fork
 from clew.graph import Mask, Vectors
 
@@ -25,11 +26,17 @@ class LateBags:
     Args:
         table: what they have in common with other bags; it learns their terms.
         texts: returns the texts.
+        counts_of: counts texts; None for `TextCounts.of`.
     """
 
-    def __init__(self, table: BagTable, texts: Callable[[], Sequence[str]]) -> None:
+    def __init__(
+        self,
+        table: BagTable,
+        texts: Callable[[], Sequence[str]],
+        counts_of: CountsOf | None = None,
+    ) -> None:
         self.width = table.embedder.dimensions
-        self._table, self._texts = table, texts
+        self._table, self._texts, self._counts_of = table, texts, counts_of
         self._made: tuple[BagSegment, NDArray[np.int64]] | None = None
         self.renew_locks()
         renew_after_fork(self)
@@ -49,7 +56,7 @@ class LateBags:
         if made is None:
             with self._lock:
                 made = self._made = self._made or self._make()
-                self._texts = tuple  # they are not needed any more
+                self._texts, self._counts_of = tuple, None  # they are not needed any more
         segment, places = made
         return segment.take(places[rows])
 
@@ -58,7 +65,8 @@ class LateBags:
         texts = self._texts()
         place_of: dict[str, int] = {}
         places = [place_of.setdefault(text, len(place_of)) for text in texts]
-        return bags_of_texts(self._table, list(place_of)), np.array(places, np.int64)
+        made = bags_of_texts(self._table, list(place_of), self._counts_of)
+        return made, np.array(places, np.int64)
 
 
 class LateBagSegment:
