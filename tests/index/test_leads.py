@@ -146,20 +146,22 @@ def test_each_further_search_is_for_names_that_none_before_was_for():
 
 
 def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
-    manual = "Press the button until the light goes out, then wait for Ben Okri. " + "Wait. " * 40
-    documents = [Document("a", manual), Document("b", "Turn the key twice, and close the lid.")]
+    manual = "The manual\nWhen the light goes out, wait for Ben Okri. " + "Wait. " * 40
+    lid = "Turn the key twice, and close the lid."
+    documents = [Document("a", manual), *(Document(str(i), lid) for i in range(10))]
     searches = leads.LeadSearches("Who waits?")
     assert searches.following(documents) is None
     assert searches.has_few_names
     given = {"a": [("Cleo Hart", "met", "Dan Ek")]}
     assert leads.LeadSearches("Who waits?").following(documents, given) is not None
-    story = [Document("c", "Cleo Hart met Dan Ek in Rome."), *documents[1:]]
-    assert leads.LeadSearches("Who met?").following(story).names
+    assert leads.LeadSearches("Who waits?").following(documents[:9]).names == ("Ben Okri",)
+    story = [Document(f"c{i}", "Cleo Hart met Dan Ek in Rome.") for i in range(3)]
+    assert leads.LeadSearches("Who met?").following([*story, *documents[1:]]).names
 
 
 def test_candidates_with_few_names_are_not_joined_by_them():
-    few = [Document(str(i), "Ben Okri met Dan Ek. " + "Wait for it. " * 30) for i in range(2)]
-    many = [Document(str(i), "Ben Okri met Dan Ek in Rome.") for i in range(2)]
+    few = [Document(str(i), "Ben Okri met Dan Ek. " + "Wait for it. " * 30) for i in range(10)]
+    many = [Document(str(i), "Ben Okri met Dan Ek in Rome.") for i in range(10)]
     by_facts = [
         clew.narrow("Whom did Ben Okri meet?", documents, **how).trace[0].notes["facts"]
         for documents in (few, many)

@@ -155,18 +155,24 @@ def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
 
 
 def have_names(documents: Sequence[object]) -> bool:
-    r"""Return whether the ten best documents have as many names as texts on what has a name.
+    """Return whether the ten best documents have as many names as texts on what has a name.
+
+    Fewer documents say too little of what there is: they do.
 
     Args:
         documents: What was found, best first: documents of clew's or a framework's.
 
     Example:
         >>> from clew import Document
-        >>> have_names([Document("a", "Blue Harbour\nIt was directed by Ben Okri in Rome.")])
+        >>> films = [Document(str(i), "It was directed by Ben Okri in Rome.") for i in range(10)]
+        >>> have_names(films)
         True
-        >>> have_names([Document("a", "Press the button until the light goes out, then wait.")])
-        False
+        >>> manual = [Document(str(i), "Press the button until it lights up.") for i in range(10)]
+        >>> have_names(manual), have_names(manual[:9])
+        (False, True)
     """
+    if len(documents) < LEADING:
+        return True
     best = load_documents(documents[:LEADING], untrusted=True).documents
     names = sum(len({fold_case(name) for _, _, name in triples}) for triples in _read(best))
     return names >= MIN_NAMES * sum(len(one.text.split()) for one in best)
