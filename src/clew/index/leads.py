@@ -214,13 +214,13 @@ def bridge_names(
     names_of, known = _read_names(question, prose, facts)
     found: dict[str, str] = {}
     for names in names_of:
-        said = [
+        tied = [
             (name.hits, -place, key)
             for place, (key, name) in enumerate(names.items())
             if name.hits and _is_new(key, name.text, known, present)
         ]
-        if said:
-            key = max(said)[2]
+        if tied:
+            key = max(tied)[2]
             found.setdefault(key, names[key].text)
     return tuple(islice(found.values(), count))
 
