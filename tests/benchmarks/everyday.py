@@ -13,8 +13,8 @@ best by score, asked with `limit=10`, holds the words of the quote of one of its
 hit in a budget if the text that would be read holds it. The first recipe is the baseline: an interval is
 that of the mean paired difference from it, at 95 %. Of the questions that nothing answers, the passages
 and tokens are shown that come nevertheless, at the smallest budget. `refused` counts the budgets that
-raised BudgetError, of all questions; nothing is read there. Three rivals rank the same passages: `fifteen`, a BM25 of
-fifteen lines; `bm25s`, the package of that name with stemming and stop words in the corpus's language (`bm25s_rival.py`);
+raised BudgetError, of all questions; nothing is read there. Some rivals rank the same passages: `fifteen`, a BM25 of
+fifteen lines; `fifteen_dense_50`, these words and the index's vectors half and half (`_30`, `_70`: of the vectors); `bm25s`, the package of that name with stemming and stop words in the corpus's language (`bm25s_rival.py`);
 and `bm25s_names`, the same with names of source code taken apart at their capitals.
 
 Two tables are over all corpora: in the first every corpus weighs the same, in the second every question.
@@ -47,6 +47,7 @@ from clew.measure.files import read_lines
 from clew.measure.paired import Table, build_table
 from clew.measure.quotes import Place, QuotedQuestion, lost_questions, quoted_question
 from clew.read import Splitter
+from clew.seed import Dense
 from clew.types import Seeds
 from tests.benchmarks.bm25s_rival import BM25S, LANGUAGES
 from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
@@ -106,6 +107,22 @@ class Fifteen:
         return find_seeds
 
 
+@dataclass(frozen=True)
+class FifteenAndDense:
+    """The same words and the index's vectors, each as a share of its best score."""
+
+    weight: float  # of the vectors
+
+    def on(self, graph):
+        parts = (Fifteen().on(graph), 1 - self.weight), (Dense().on(graph), self.weight)
+
+        def find_seeds(query):
+            found = [(find(query).scores, weight) for find, weight in parts]
+            return Seeds(sum(weight * own / max(own.max(), 1e-12) for own, weight in found))
+
+        return find_seeds
+
+
 def read_questions(path: Path, half: str) -> list[QuotedQuestion]:
     """Return the questions of one half; "all" for both."""
     return [
@@ -120,6 +137,7 @@ def method_of(name: str, corpus: str) -> Any:
     language = LANGUAGES.get(corpus, "english")
     rivals = {
         "fifteen": Fifteen(),
+        **{f"fifteen_dense_{w}": FifteenAndDense(w / 100) for w in (30, 50, 70)},
         "bm25s": BM25S(language),
         "bm25s_names": BM25S(language, names=True),
     }

@@ -9,10 +9,11 @@ import json
 import tarfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import clew
-from clew import recipes
+from clew import Graph, Query, recipes
 from clew.measure.paired import build_table
 from clew.measure.quotes import Place, QuotedQuestion, lost_questions, words_of
 from tests.benchmarks import everyday, everyday_corpora
@@ -132,6 +133,18 @@ def test_the_rival_strips_endings_and_stop_words_and_counts_headings():
     index = clew.Index.from_documents(documents, splitter=clew.read.Splitter(tokens=64))
     assert "They go" in best(index.ask("where is the ferrie", recipe=rival, limit=1), 1)[0].text
     assert not any(item.score for item in index.ask("where is it", recipe=rival, limit=2))
+
+
+def test_the_rival_with_vectors_ranks_by_the_weighted_mean_of_shares():
+    vectors = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
+    graph = Graph.of(
+        ["a ferry and a ferry", "the moon", "one ferry, the other pier"], vectors=vectors
+    )
+    query = Query("ferry", np.float32([0.0, 1.0]))
+    words = everyday.Fifteen().on(graph)(query).scores
+    expected = 0.7 * words / words.max() + 0.3 * np.array([0.0, 1.0, 0.8])
+    found = everyday.FifteenAndDense(0.3).on(graph)(query).scores
+    assert found.tolist() == pytest.approx(expected.tolist())
 
 
 def test_corpora_weigh_the_same_in_one_table_and_questions_in_the_other():

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import clew
 from clew import Document
+from clew.adapters import CANDIDATES, QueryOptions, ask_candidates
 from clew.index import leads
 from clew.index.leads import FIRST_SHARE, LEAD_SHARE, cosines_by_id
 from clew.text.words import words
@@ -151,7 +152,7 @@ def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
     documents = [Document("a", manual), *(Document(str(i), lid) for i in range(10))]
     searches = leads.LeadSearches("Who waits?")
     assert searches.following(documents) is None
-    assert searches.has_few_names
+    assert searches.has_names is False
     given = {"a": [("Cleo Hart", "met", "Dan Ek")]}
     assert leads.LeadSearches("Who waits?").following(documents, given) is not None
     assert leads.LeadSearches("Who waits?").following(documents[:9]).names == ("Ben Okri",)
@@ -168,3 +169,8 @@ def test_candidates_with_few_names_are_not_joined_by_them():
         for how in ({}, {"extractor": clew.NamesAndSymbols()})
     ]
     assert [bool(n) for n in by_facts] == [False, True, True, True]
+    known = [  # somebody has looked already, at what else was found
+        ask_candidates("Whom did Ben meet?", few, CANDIDATES, has_names=has_names)(QueryOptions())
+        for has_names in (False, True)
+    ]
+    assert [bool(context.trace[0].notes["facts"]) for context in known] == [False, True]

@@ -41,6 +41,7 @@ BEGINNING = 5  # letters
 MAX_TITLE = 120  # characters
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
+BRIDGE_DOCUMENTS = 8  # the same of a search for a name by itself, which is about that alone
 BRIDGE_NAMES = 2  # that are looked for by themselves
 NAMED_DOCUMENTS = 3  # that are asked for such names
 LEAD_SHARE = 0.95  # of the cosine with a further search, beside that with the question
@@ -68,10 +69,12 @@ class LeadSearch(NamedTuple):
     Attributes:
         text: What is searched for.
         names: The names in it that the documents lead to.
+        limit: How many documents may join what was found.
     """
 
     text: str
     names: tuple[str, ...]
+    limit: int = LEAD_DOCUMENTS
 
 
 @dataclass(eq=False)
@@ -86,7 +89,7 @@ class LeadSearches:
     Attributes:
         question: What is asked.
         followed: Names that were looked for already.
-        has_few_names: Whether that is why there is no search.
+        has_names: Whether it has many, as `have_names` says; None where nobody has looked.
 
     Example:
         >>> from clew import Document
@@ -98,7 +101,7 @@ class LeadSearches:
 
     question: str
     followed: list[str] = field(default_factory=list)
-    has_few_names: bool = False
+    has_names: bool | None = None
     _bridges: list[str] | None = None
 
     def following(
@@ -111,18 +114,19 @@ class LeadSearches:
             facts: Triples by document id, whose ends are names, too.
         """
         if self._bridges is None:
-            self.has_few_names = not facts and not have_names(documents)
-            if self.has_few_names:
+            if not facts:
+                self.has_names = have_names(documents)
+            if self.has_names is False:
                 return None
             self._bridges = list(bridge_names(self.question, documents, facts))
         if self._bridges:
-            names: tuple[str, ...] = (self._bridges.pop(0),)
-            text = names[0]
+            name = self._bridges.pop(0)
+            search = LeadSearch(name, (name,), BRIDGE_DOCUMENTS)
         else:
             names = names_to_follow(self.question, documents, facts, followed=self.followed)
-            text = lead_question(self.question, names)
-        self.followed += names
-        return LeadSearch(text, names) if names else None
+            search = LeadSearch(lead_question(self.question, names), names)
+        self.followed += search.names
+        return search if search.names else None
 
 
 def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:

@@ -99,6 +99,7 @@ def ask_candidates(
     *,
     facts: Mapping[str, Iterable[Triple]] | None = None,
     vector: ArrayLike | None = None,
+    has_names: bool | None = None,
 ) -> Callable[[QueryOptions], Context]:
     """Return what `narrow` does with these candidates: options -> context.
 
@@ -111,6 +112,7 @@ def ask_candidates(
         config: What the small index is made with.
         facts: As in `narrow`.
         vector: As in `narrow`.
+        has_names: Whether the best have many names, where somebody has looked already.
 
     Example:
         >>> ask = ask_candidates("Who met Ben?", ["Anna met Ben.", "Ben met Cleo."], CANDIDATES)
@@ -125,7 +127,9 @@ def ask_candidates(
     def ask(options: QueryOptions) -> Context:
         walks = _walks(recipes.get(options.recipe))
         if walks not in made:
-            made[walks] = _Shortlist.of(question, candidates, facts, options, config, vector)
+            made[walks] = _Shortlist.of(
+                question, candidates, facts, options, config, vector, has_names
+            )
         with within(options.deadline):
             return made[walks].answer(options)
 
@@ -160,8 +164,9 @@ class _Shortlist:
         options: QueryOptions,
         config: IndexConfig,
         vector: ArrayLike | None = None,
+        has_names: bool | None = None,
     ) -> Self:
-        """Return the shortlist of some candidates; see `narrow`."""
+        """Return the shortlist of some candidates; see `ask_candidates`."""
         question = check_question(question, max_length=options.max_question)
         if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
             raise TypeError(
@@ -179,7 +184,7 @@ class _Shortlist:
         by_default = config.extractor is CANDIDATES.extractor
         if by_default and (facts or not _walks(recipes.get(options.recipe))):
             config, by_default = replace(config, extractor=None), False
-        if by_default and not have_names(documents):
+        if by_default and not (have_names(documents) if has_names is None else has_names):
             config = replace(config, extractor=SYMBOLS)
         if by_default and config.embedder is not None:
             if None in scores:

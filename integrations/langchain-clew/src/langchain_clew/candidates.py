@@ -39,12 +39,14 @@ class Candidates:
         scores: Higher for better; None where only the order is known.
         notes: What the trace says of where they come from.
         newest: The ids of those that the last search added to others.
+        has_names: Whether the best have many names, where somebody has looked.
     """
 
     documents: Mapping[str, Document]
     scores: Sequence[float] | None
     notes: Mapping[str, object]
     newest: frozenset[str] = frozenset()
+    has_names: bool | None = None
 
     @classmethod
     def from_documents(
@@ -101,6 +103,7 @@ class Candidates:
             config,
             facts=facts_among(facts, self.documents),
             vector=vector,
+            has_names=self.has_names,
         )
 
         def ask(options: QueryOptions) -> clew.Context:
@@ -166,7 +169,7 @@ class Candidates:
             "further": (*earlier, step),
         }
         documents = {**self.documents, **{id: others[id] for id in new}}
-        return Candidates(documents, scores, notes, frozenset(new))
+        return replace(self, documents=documents, scores=scores, notes=notes, newest=frozenset(new))
 
     def noted(self, name: str, note: object) -> Candidates:
         """Return the candidates with one more note for the trace."""
@@ -179,10 +182,11 @@ class Candidates:
             meaning = f"{self.notes['scores']}; the store gave no vectors of {missing}"
             return replace(self, notes={**self.notes, "scores": meaning})
         ranked = sorted(self.documents, key=cosines.__getitem__, reverse=True)
-        return Candidates(
-            {id: self.documents[id] for id in ranked},
-            [max(0.0, cosines[id]) for id in ranked],  # further than at right angles is as far
-            {**self.notes, "scores": "cosine of the store's vectors"},
+        return replace(
+            self,
+            documents={id: self.documents[id] for id in ranked},
+            scores=[max(0.0, cosines[id]) for id in ranked],  # further than at right angles
+            notes={**self.notes, "scores": "cosine of the store's vectors"},
         )
 
     def _named(self) -> list[Document]:

@@ -112,8 +112,11 @@ class FurtherSearches:
                 near = yield Embed(lead.text)
                 self.leads.append(near)
             search = replace(self.first, text=lead.text, vector=near)
-            candidates = yield from _joined(candidates, search, judge, "looked for", lead.names)
-        if searches.has_few_names:
+            candidates = yield from _joined(
+                candidates, search, judge, "looked for", lead.names, lead.limit
+            )
+        candidates = replace(candidates, has_names=searches.has_names)
+        if searches.has_names is False:
             candidates = candidates.noted("names", FEW_NAMES)
         for source, target in self.edges:
             if values := candidates.values_of(source, target):
@@ -129,6 +132,7 @@ def _joined(
     judge: Judge | None,
     how: str,
     names: Sequence[object],
+    limit: int = LEAD_DOCUMENTS,
 ) -> Generator[Request, Any, Candidates]:
     """Yield a search; return the candidates, and behind them what it found that may join.
 
@@ -138,10 +142,11 @@ def _joined(
         judge: As in `FurtherSearches.joined_to`.
         how: What was searched for, for the trace.
         names: The same, in particular.
+        limit: How many may join.
     """
-    room = len(candidates.documents) + LEAD_DOCUMENTS  # so that there are new ones
+    room = len(candidates.documents) + limit  # so that there are new ones
     found: SearchResults = yield replace(search, limit=room, is_judged=False)
     new = candidates.new_among(found.documents)
     if judge is not None:
         new = yield from judge.reaching(new)
-    return candidates.joined(new, LEAD_DOCUMENTS, how, names)
+    return candidates.joined(new, limit, how, names)

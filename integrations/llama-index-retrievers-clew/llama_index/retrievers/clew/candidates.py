@@ -147,9 +147,12 @@ def narrow_within_budget(
     config: IndexConfig,
     facts: FactsByDocument,
     vector: ArrayLike | None,
+    has_names: bool | None = None,
 ) -> clew.Context:
     """Return what `clew.narrow` makes of the candidates, within the budget as it is printed."""
-    ask = ask_candidates(question, candidates, config, facts=facts, vector=vector)
+    ask = ask_candidates(
+        question, candidates, config, facts=facts, vector=vector, has_names=has_names
+    )
     return within_budget(lambda *, options: ask(options), nodes_of, config.count, options)
 
 
@@ -233,6 +236,7 @@ class Candidates:
             self.config,
             facts_of_nodes(self.facts, found.nodes),
             None,
+            found.has_names,
         )
         return with_first_step(context, "candidates", found.notes)
 
@@ -253,8 +257,9 @@ class Candidates:
             n_before, text = len(nodes), QueryBundle(lead.text)
             leads.append((yield Embed(text)))
             near = with_vector(text, leads[-1])
-            more = yield Search(near, len(nodes) + LEAD_DOCUMENTS, filters)
-            nodes = joined(nodes, distinct(more, filters), searches, "looked for", lead.names)
+            more = yield Search(near, len(nodes) + lead.limit, filters)
+            new = distinct(more, filters)
+            nodes = joined(nodes, new, searches, "looked for", lead.names, lead.limit)
         for edge in self.edges:
             nodes = yield from self._follow(edge, nodes, found, first, searches)
         scores, meaning = {}, "similarity of the store"
@@ -268,9 +273,10 @@ class Candidates:
                 NodeWithScore(node=n.node, score=max(0.0, scores[n.node.node_id])) for n in nodes
             ]
         notes = {"store": type(self.index.vector_store).__name__, "scores": meaning}
-        if further.has_few_names:
+        if further.has_names is False:
             notes["names"] = FEW_NAMES
-        return Found(nodes, {**notes, "candidates": len(nodes), "further": tuple(searches)})
+        counts = {"candidates": len(nodes), "further": tuple(searches)}
+        return Found(nodes, {**notes, **counts}, further.has_names)
 
     def _follow(
         self,

@@ -98,10 +98,12 @@ class Found:
     Attributes:
         nodes: Distinct nodes with a score for the question, or None, best first.
         notes: What the trace says of where they come from.
+        has_names: Whether the best have many names, where somebody has looked.
     """
 
     nodes: Sequence[NodeWithScore]
     notes: Mapping[str, object]
+    has_names: bool | None = None
 
 
 Request = Embed | Search | Read | Fetch
@@ -158,13 +160,14 @@ def joined(
     searches: list[Mapping[str, object]],
     how: str,
     names: Sequence[object],
+    limit: int = LEAD_DOCUMENTS,
 ) -> list[NodeWithScore]:
-    """Return nodes, and behind them others that a further search found, at most `LEAD_DOCUMENTS`.
+    """Return nodes, and behind them at most so many others that a further search found.
 
     What it scored was another question, so that they are no nearer than the last of the first.
     """
     known = {scored.node.node_id for scored in nodes}
-    new = [scored for scored in more if scored.node.node_id not in known][:LEAD_DOCUMENTS]
+    new = [scored for scored in more if scored.node.node_id not in known][:limit]
     scores = [scored.score for scored in nodes if scored.score is not None]
     least = min(scores) if len(scores) == len(nodes) and scores else None
     searches.append({how: tuple(names), "found": len(new)})
