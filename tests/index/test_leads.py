@@ -170,7 +170,9 @@ def test_candidates_with_few_names_are_not_joined_by_them():
     ]
     assert [bool(n) for n in by_facts] == [False, True, True, True]
     known = [  # somebody has looked already, at what else was found
-        ask_candidates("Whom did Ben meet?", few, CANDIDATES, has_names=has_names)(QueryOptions())
+        ask_candidates("Whom did Ben Okri meet?", few, CANDIDATES, has_names=has_names)(
+            QueryOptions()
+        )
         for has_names in (False, True)
     ]
     assert [bool(context.trace[0].notes["facts"]) for context in known] == [False, True]
