@@ -38,6 +38,7 @@ from clew.remote.protocol import PulledNodes
 from clew.seed._likely_languages import likely_language
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.cohesion import Cohesion
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart
 from clew.seed.in_neighbours import (
     PassageNeighbours,
@@ -101,6 +102,7 @@ class CorpusFigures:
             ascending; none in an index that was written before they were known.
         runs: int64 [p], the run of neighbours of each passage; None in an index that was written
             before they were known.
+        cohesion: How far what stands around a passage shows what it is about.
     """
 
     number: int
@@ -124,6 +126,7 @@ class CorpusFigures:
     entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     summaries: Rows = field(default_factory=lambda: freeze([], np.int32))
     runs: NDArray[np.int64] | None = None
+    cohesion: Cohesion = Cohesion()
 
     @cached_property
     def no_nodes(self) -> Graph:
@@ -214,11 +217,12 @@ class CorpusFigures:
         if self.n_documents:
             of_nodes = np.full(len(graph), -1, np.int64)
             of_nodes[rows] = self.documents[places]
-            around = DocumentWords(of_nodes, whole.in_documents(self.documents, self.n_documents))
+            postings = whole.in_documents(self.documents, self.n_documents)
+            around = DocumentWords(of_nodes, postings, self.cohesion)
         if self.n_documents and self._neighbours is not None:
             of_passages = np.full(len(graph), -1, np.int64)
             of_passages[rows] = places
-            sequence = PassageSequence(of_passages, self._neighbours, whole)
+            sequence = PassageSequence(of_passages, self._neighbours, whole, self.cohesion)
         graph.set_part(DocumentWordsPart(), around)
         graph.set_part(PassageSequencePart(), sequence)
         if pulled.linked_words is not None:
@@ -345,12 +349,14 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
         places = around.of_nodes[words.rows]
         runs = runs_of(places, graph.parents[words.rows])
     entities, sizes = graph.rows("entity"), graph.part(SectionSizesPart())
+    cohesion = Cohesion() if around is None else around.cohesion
     return {
         "passages": numbers[words.rows],
         "lengths": words.postings.lengths.astype(np.float64),
         "documents": places,
         "n_documents": np.array([0 if around is None else len(around.postings)], np.int64),
         "runs": runs,
+        "cohesion": np.array([cohesion.neighbours, cohesion.documents], np.float64),
         "entities": numbers[entities],
         "entity_keys": np.array([key_of_id(graph.ids[row]) for row in entities], np.int64),
         "summaries": numbers[words.rows[sizes[words.rows] == SUMMARY]],

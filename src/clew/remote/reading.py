@@ -17,6 +17,7 @@ from clew.remote.corpus import CorpusFigures, sampled_places
 from clew.remote.database import AnySession, Database, FoundIndex, IndexChangedError
 from clew.remote.files import FOR_QUESTIONS, SETTINGS
 from clew.remote.session import DatabaseUnavailableError
+from clew.seed.cohesion import Cohesion
 from clew.store.config_record import restore_config, restore_embedder
 from clew.store.fitted_embedder import read_fitted
 from clew.store.packing import unpack
@@ -103,6 +104,7 @@ async def _corpus_of(
         entity_keys=reader.numbers("entity_keys").astype(np.int64),
         summaries=freeze(reader.numbers("summaries") if reader.has("summaries") else [], np.int32),
         runs=reader.numbers("runs").astype(np.int64) if reader.has("runs") else None,
+        cohesion=Cohesion(*(reader.numbers("cohesion").tolist() if reader.has("cohesion") else ())),
     )
 
 

@@ -19,6 +19,7 @@ from clew.algorithms.postings import Postings
 from clew.graph import Graph, canonical_text
 from clew.seed.blend import Blend, best_of, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.cohesion import Cohesion, measure_cohesion
 from clew.types import Query, Seed, Seeds
 
 
@@ -28,11 +29,13 @@ class InDocuments:
 
     The score is a weighted mean of both, each scaled so that the best has 1. What the other seed
     does not score has no score. Where no node is in a document, its scores stay as they are. A
-    corpus that is a single document is taken by its chapters.
+    corpus that is a single document is taken by its chapters. Where passages of one document
+    have no more in common than any two (`Cohesion`), it counts for nothing.
 
     Attributes:
         seed: the other seed.
-        weight: of the document, beside 1 for the node, >= 0.
+        weight: of the document, beside 1 for the node, >= 0; less where passages of one document
+            have little in common.
         k1: as in `BM25`.
         b: as in `BM25`.
 
@@ -70,6 +73,9 @@ class InDocuments:
         if documents is None or not self.weight:
             return find_alone
         owners = documents.of_nodes  # the last is that of a node in no document
+        weight = self.weight * documents.cohesion.documents
+        if not weight:
+            return find_alone
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
@@ -77,9 +83,9 @@ class InDocuments:
             if not weights:
                 return seeds
             by_document = documents.postings.bm25(weights, self.k1, self.b)
-            around = np.append(self.weight * scale_to_best(by_document), 0.0)
+            around = np.append(weight * scale_to_best(by_document), 0.0)
             alone = np.asarray(seeds.scores, np.float64)
-            whole = 1 + self.weight
+            whole = 1 + weight
             scores = added_of_owners(alone, best_of(alone), around, owners, whole)
             return replace(seeds, scores=scores)
 
@@ -93,10 +99,12 @@ class DocumentWords:
     Attributes:
         of_nodes: int64 [nodes], the number of the document that a node stands in, or -1.
         postings: how often each document has each stem of the `InvertedIndex`.
+        cohesion: how far a document shows what its passages are about.
     """
 
     of_nodes: NDArray[np.int64]
     postings: Postings
+    cohesion: Cohesion = Cohesion()
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,8 @@ class DocumentWordsPart:
         number = np.full(len(graph), -1, np.int64)
         number[containers] = np.arange(len(containers))
         postings = index.postings.grouped(places, len(containers))
-        return DocumentWords(number[around], postings)
+        cohesion = measure_cohesion(graph, index.rows, places)
+        return DocumentWords(number[around], postings, cohesion)
 
 
 def outermost_containers(graph: Graph) -> NDArray[np.int64]:

@@ -8,8 +8,9 @@ each other in one section, or in one document where one of them fills its sectio
 function of source code does.
 
 An entry of a reference is a subject of its own, and what stands beside it is another: it keeps its
-score. Neighbours say where an answer is likelier to stand, and not that there is one: what is far
-below the best without them stays so.
+score. Where neighbours have no more in common than any two passages (`Cohesion`), they count for
+nothing. They say where an answer is likelier to stand, and not that there is one: what is far below
+the best without them stays so.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from clew.algorithms.postings import Postings
 from clew.graph import Floats, Graph, Rows, canonical_text, freeze
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.cohesion import Cohesion
 from clew.seed.in_documents import DocumentWords, DocumentWordsPart, InDocuments
 from clew.seed.section_sizes import OF_ENTRY, SectionSizesPart
 from clew.types import Query, Seed, Seeds
@@ -45,7 +47,8 @@ class InNeighbours:
 
     Attributes:
         seed: the other seed.
-        weight: of the passage with its neighbours, beside 1 for the passage alone, >= 0.
+        weight: of the passage with its neighbours, beside 1 for the passage alone, >= 0; less where
+            neighbours have little in common.
         shares: what a word counts there that is 1, 2, ... passages before or behind, each in
             [0, 1].
         far: a passage whose share of the best score is below this without its neighbours has no
@@ -87,7 +90,8 @@ class InNeighbours:
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         find_alone, index = self.seed.on(graph), graph.part(InvertedIndexPart())
         sequence = graph.part(PassageSequencePart())
-        if sequence is None or not self.weight:
+        weight = 0.0 if sequence is None else self.weight * sequence.cohesion.neighbours
+        if sequence is None or not weight:
             return find_alone
         norms = sequence.neighbours.norms(self.shares, self.k1, self.b)
         of_entries = np.flatnonzero(graph.part(SectionSizesPart()) == OF_ENTRY)
@@ -98,9 +102,9 @@ class InNeighbours:
             if query.candidate_scores is not None or not weights:
                 return seeds
             together = sequence.bm25(weights, self.shares, norms)
-            around = np.append((self.weight / best_of(together)) * together, 0.0)
+            around = np.append((weight / best_of(together)) * together, 0.0)
             alone = np.asarray(seeds.scores, np.float64)
-            best, whole = best_of(alone), 1 + self.weight
+            best, whole = best_of(alone), 1 + weight
             scores = added_of_owners(alone, best, around, sequence.places, whole)
             scores[of_entries] = alone[of_entries] / best
             keep_far(scores, alone, best, self.far)
@@ -208,11 +212,13 @@ class PassageSequence:
         places: int64 [nodes], the place of a node among the passages; -1 for what is none.
         neighbours: which they are.
         postings: how often each passage has each stem of the `InvertedIndex`.
+        cohesion: how far neighbours show what a passage is about.
     """
 
     places: NDArray[np.int64]
     neighbours: PassageNeighbours
     postings: Postings
+    cohesion: Cohesion = Cohesion()
 
     def bm25(self, weights: Mapping[int, float], shares: Sequence[float], norms: Floats) -> Floats:
         """Return the score of each passage and its neighbours by BM25: float64 [passages].
@@ -251,4 +257,4 @@ class PassageSequencePart:
         places[index.rows] = np.arange(len(index.rows))
         runs = runs_of(documents.of_nodes[index.rows], graph.parents[index.rows])
         neighbours = PassageNeighbours(runs, index.postings.lengths)
-        return PassageSequence(places, neighbours, index.postings)
+        return PassageSequence(places, neighbours, index.postings, documents.cohesion)

@@ -29,6 +29,7 @@ from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sample
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndexPart
+from clew.seed.cohesion import Cohesion
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.section_sizes import SectionSizesPart
@@ -169,6 +170,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         entity_keys=arrays["entity_keys"],
         summaries=freeze(arrays["summaries"], np.int32),
         runs=arrays["runs"],
+        cohesion=Cohesion(*arrays["cohesion"].tolist()),
     )
 
 

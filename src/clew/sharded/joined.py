@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from clew.graph import Edges, Facts, Floats, Graph, Labels, Ragged, Rows, freeze
 from clew.relevance import MAX_SAMPLE
 from clew.remote.corpus import CorpusFigures
 from clew.remote.protocol import PulledNodes
+from clew.seed.cohesion import Cohesion
 from clew.sharded.numbering import ShardNumbers
 
 
@@ -53,6 +55,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         entity_keys=np.zeros(0, np.int64),
         summaries=freeze(np.concatenate(summaries), np.int32),
         runs=_runs_of(corpora),
+        cohesion=_cohesion_of(corpora),
     )
 
 
@@ -94,6 +97,16 @@ def _runs_of(corpora: Sequence[CorpusFigures]) -> NDArray[np.int64] | None:
         parts.append(one.runs + n)
         n += int(one.runs[-1]) + 1 if len(one.runs) else 0
     return np.concatenate(parts)
+
+
+def _cohesion_of(corpora: Sequence[CorpusFigures]) -> Cohesion:
+    """Return the mean cohesion of the shards, each by its passages."""
+    sizes = [len(one.passages) for one in corpora]
+    if not any(sizes):
+        return corpora[0].cohesion
+    neighbours = [one.cohesion.neighbours for one in corpora]
+    documents = [one.cohesion.documents for one in corpora]
+    return Cohesion(fmean(neighbours, sizes), fmean(documents, sizes))
 
 
 def _sample_of(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> dict[str, Any]:
