@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from zlib import crc32
 
 import numpy as np
@@ -72,7 +71,7 @@ def measure_cohesion(graph: Graph, passages: Rows, documents: NDArray[np.int64])
     words = _rare_words([graph.texts[passages[place]] for place in listed])
     of_place = dict(zip(listed, words, strict=True))
     own, beside, apart = ([of_place[place] for place in column] for column in columns)
-    anywhere = fmean(_shared(own, own[k:] + own[:k]) for k in _shifts(len(own)))
+    anywhere = _mean([_shared(own, own[k:] + own[:k]) for k in _shifts(len(own))])
     return Cohesion(
         _share(_shared(own, beside) - anywhere, OF_NEIGHBOURS),
         _share(_shared(own, apart) - anywhere, OF_DOCUMENTS),
@@ -123,7 +122,11 @@ def _shared(some: Sequence[dict[str, float]], others: Sequence[dict[str, float]]
         for one, other in zip(some, others, strict=True)
         if min(len(one), len(other)) >= MIN_WORDS
     ]
-    return math.fsum(shares) / len(shares) if shares else 0.0
+    return _mean(shares)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _shifts(n: int) -> range:
