@@ -215,14 +215,16 @@ def _attach_bags(
         n_made = 1 + max((place_of[text] for text in texts), default=-1)
     total = len(passages) + len(others)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
+        late_counts, make = counts_of, partial(_names_and_facts, graph, names.tolist(), replacement_texts)
+        if late_names and beside is not None:
+            late_counts = beside.begin_late(make)
         counted = None if beside is None else beside.batches_of(passages)
         fitted, segment = fit_bags(passages, others, bar.update, n_made, counted, counts_of)
     of_nodes = np.full(first, place_of[nothing])
     of_nodes[rows] = [place_of[text] for text in texts]
     vectors: list[VectorSegment] = [segment.take(of_nodes)]
     if late_names:
-        make = partial(_names_and_facts, graph, names.tolist(), replacement_texts)
-        late, every = LateBags(segment.table, make, counts_of), np.arange(len(names) + len(facts))
+        late, every = LateBags(segment.table, make, late_counts), np.arange(len(names) + len(facts))
         if len(names):
             vectors.append(LateBagSegment(late, every[: len(names)]))
         own = VectorColumn([LateBagSegment(late, every[len(names) :])])

@@ -598,15 +598,22 @@ def bags_of_texts(
         >>> bool((more[:] == static(["Ben left."])).all()), more.table.terms[-1]
         (True, 'left')
     """
-    embedder, number_of = table.embedder, Numbering[str]()
+    counts = (counts_of or TextCounts.of)(texts)
+    number_of, rows = Numbering[str](), _Rows(len(texts))
     number_of.of_lists([table.terms])
-    n_before, start, rows = len(number_of), 0, _Rows(len(texts))
-    for batch in _batches(texts):
-        counts = (counts_of or TextCounts.of)(batch)
-        rows.add_made(start, _MadeTexts.without_vectors(counts, embedder), number_of)
-        start += len(batch)
+    n_before = len(number_of)
+    number_of.of_lists([_by_first_batch(counts)])
+    rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder), number_of)
     table.add_terms(list(number_of)[n_before:])
     return rows.segment(table)
+
+
+def _by_first_batch(counts: TextCounts) -> list[str]:
+    """Return the terms by the batch of texts in which each comes first, and by name in each."""
+    of_terms = counts.of_terms
+    first = np.zeros(len(counts.terms), np.int64)
+    first[of_terms.columns[::-1]] = of_terms.rows[::-1] // BATCH  # what is assigned last stays
+    return [counts.terms[i] for i in np.argsort(first, kind="stable").tolist()]
 
 
 class _MadeTexts(NamedTuple):
@@ -638,7 +645,9 @@ class _MadeTexts(NamedTuple):
         scales = embedder.scale_counts(counts)
         is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
         places = np.flatnonzero(is_made & _is_too_often(counts))
-        vectors, _ = embedder.embed_counts(counts.take(places))
+        vectors = np.zeros((0, embedder.dimensions), np.float32)
+        if len(places):
+            vectors, _ = embedder.embed_counts(counts.take(places))
         return cls(counts, scales, is_made, places, vectors)
 
     def vectors_of(self, texts: NDArray[np.int64]) -> Vectors:

@@ -3,11 +3,14 @@
 The process that builds needs the counts of all passages before it can make a vector. Their texts
 are known as soon as files are cut, so that other processes begin to count while this one reads
 facts and puts the graph together. It counts along once it needs the counts.
+
+Names and facts are counted likewise, while the graph is embedded and linked. Nobody waits for them:
+what has not been counted by the end of the build is counted when something compares it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from clew.document import Document
@@ -22,6 +25,7 @@ from clew.processes import ItemsBegun, begin_items, end_others
 MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
 LAST_PART = 256  # the same of what comes last, so that no process waits long for another
+LATE_PART = 16_384  # names or facts that a process counts at once, about as long as such a part
 
 
 class CountsBeside:
@@ -37,6 +41,7 @@ class CountsBeside:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._work: ItemsBegun[TextCounts] | None = None
+        self._counts_late = False
 
     @property
     def has_begun(self) -> bool:
@@ -78,8 +83,50 @@ class CountsBeside:
         if work is None:
             return None
         counted = work.results() if self._texts == texts else None
-        end_others()
+        if not self._counts_late:
+            end_others()
         return None if counted is None else _in_batches(counted)
+
+    def begin_late(self, texts: Callable[[], Sequence[str]]) -> LateCounts | None:
+        """Have the other processes go on with texts that are needed later; None if they are none.
+
+        Args:
+            texts: Returns the texts.
+        """
+        if not self.has_begun:
+            return None
+        self._counts_late = True
+        return LateCounts(texts())
+
+
+class LateCounts:
+    """Counts texts, as `TextCounts.of` does, of which other processes count some before.
+
+    Args:
+        texts: The texts; each is counted once.
+
+    Example:
+        >>> late = LateCounts(["Anna", "Ben", "Anna"])  # outside `working` nobody else counts
+        >>> late(["Anna", "Ben"]).terms
+        ['anna', 'ben']
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = list(dict.fromkeys(texts))
+        starts = range(0, len(self._texts), LATE_PART)
+        self._parts = [self._texts[start : start + LATE_PART] for start in starts]
+        sizes = [sum(map(len, part)) for part in self._parts]
+        self._work = begin_items(count_part, self._parts, sizes=sizes)
+
+    def __call__(self, texts: Sequence[str]) -> TextCounts:
+        """Return the counts of the distinct texts, in their order, or of any other texts."""
+        if self._work is None or self._texts != texts:
+            return TextCounts.of(texts)
+        counted = [
+            TextCounts.of(part) if done is None else widened(done)
+            for part, done in zip(self._parts, self._work.ready(), strict=True)
+        ]
+        return TextCounts.joined(counted)
 
 
 def _bounds(n: int) -> list[int]:

@@ -61,13 +61,14 @@ def assemble(
         ('moon', 'entity:moon', 'entity:sea')
     """
     nodes = _collect_nodes(documents, pieces)
+    triples = {} if extractor is None else nodes.extract(extractor)
     tokens = None
     if isinstance(extractor, CachedExtractor) and extractor.before is not None:
         alone = _build_graph(nodes.nodes, CollectedFacts(), count)
         extractor.before(alone)
         tokens = alone.tokens
     # Nothing else holds the triples, so that they are gone when the graph is built.
-    read = _collect_facts(nodes, facts or {}, {} if extractor is None else nodes.extract(extractor))
+    read = _collect_facts(nodes, facts or {}, triples); del triples
     return _build_graph(nodes.nodes, read, count, tokens)
 
 
