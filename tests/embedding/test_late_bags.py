@@ -63,6 +63,17 @@ def test_they_are_the_bags_that_are_made_at_once(small, begins):
         assert np.array_equal(getattr(own.signatures, name), getattr(table.signatures, name))
 
 
+def test_terms_are_numbered_by_the_batch_that_they_come_in_first(monkeypatch):
+    monkeypatch.setattr(bags, "BATCH", 3)
+    _, passages = fit_bags(PASSAGES[:2])
+    texts = ["west Zoë", "quay", "a", "zoo east", "ape", "north", "east a south", "met 夏"]
+    numbered = dict.fromkeys(passages.table.terms)
+    for start in range(0, len(texts), 3):
+        numbered |= dict.fromkeys(sorted(set(" ".join(texts[start : start + 3]).lower().split())))
+    bags.bags_of_texts(passages.table, texts)
+    assert list(passages.table.terms) == list(numbered)
+
+
 def test_some_rows_are_taken_before_and_after_they_are_made(small):
     _, whole, column = both()
     rows = np.array([2, 41, 44, 40, 46, 45])

@@ -214,10 +214,13 @@ def _attach_bags(
     if not late_names:
         n_made = 1 + max((place_of[text] for text in texts), default=-1)
     total = len(passages) + len(others)
+    make, late_counts = (
+        partial(_names_and_facts, graph, names.tolist(), replacement_texts),
+        counts_of,
+    )
+    if late_names and beside is not None:
+        late_counts = beside.begin_late(make)
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
-        late_counts, make = counts_of, partial(_names_and_facts, graph, names.tolist(), replacement_texts)
-        if late_names and beside is not None:
-            late_counts = beside.begin_late(make)
         counted = None if beside is None else beside.batches_of(passages)
         fitted, segment = fit_bags(passages, others, bar.update, n_made, counted, counts_of)
     of_nodes = np.full(first, place_of[nothing])

@@ -158,6 +158,8 @@ class _OfTerms:
     ) -> None:
         self.terms, self._embedder, self._before = terms, embedder, before
         self._signatures, self._weights = signatures, weights
+        known = None if before is None else before.__dict__.get("weights")
+        self._known_weights: Floats = np.zeros(0) if known is None else known
 
     def with_terms(self, terms: Sequence[str]) -> _OfTerms:
         """Return these terms and more behind them; what is known of these is kept."""
@@ -189,7 +191,9 @@ class _OfTerms:
         """The weight of each term: float64 [terms]."""
         if self._weights is not None:
             return self._weights
-        return self._embedder.term_weights(self.terms)
+        n_before = len(self._known_weights)
+        new = self._embedder.term_weights(self.terms[n_before:])
+        return np.concatenate([self._known_weights, new]) if n_before else new
 
 
 class BagTable:

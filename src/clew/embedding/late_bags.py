@@ -63,10 +63,12 @@ class LateBags:
     def _make(self) -> tuple[BagSegment, NDArray[np.int64]]:
         """Return the bags of the distinct texts, and the place of each text among them."""
         texts = self._texts()
-        place_of: dict[str, int] = {}
-        places = [place_of.setdefault(text, len(place_of)) for text in texts]
-        made = bags_of_texts(self._table, list(place_of), self._counts_of)
-        return made, np.array(places, np.int64)
+        distinct = list(dict.fromkeys(texts))
+        made = bags_of_texts(self._table, distinct, self._counts_of)
+        if len(distinct) == len(texts):  # as nearly always
+            return made, np.arange(len(texts))
+        place_of = dict(zip(distinct, range(len(distinct)), strict=True))
+        return made, np.fromiter(map(place_of.__getitem__, texts), np.int64, len(texts))
 
 
 class LateBagSegment:
