@@ -603,12 +603,31 @@ def bags_of_texts(
         (True, 'left')
     """
     counts = (counts_of or TextCounts.of)(texts)
-    number_of, rows = Numbering[str](), _Rows(len(texts))
+    number_terms(table, counts)
+    return bags_of_counts(table, counts)
+
+
+def number_terms(table: BagTable, counts: TextCounts) -> None:
+    """Let a table learn the terms of texts, batch by batch.
+
+    Args:
+        table: the table.
+        counts: of the texts.
+    """
+    known = set(table.terms)
+    table.add_terms([term for term in _by_first_batch(counts) if term not in known])
+
+
+def bags_of_counts(table: BagTable, counts: TextCounts) -> BagSegment:
+    """Return the vectors of texts as bags of a table, which knows their terms.
+
+    Args:
+        table: the table.
+        counts: of the texts.
+    """
+    number_of, rows = Numbering[str](), _Rows(len(counts))
     number_of.of_lists([table.terms])
-    n_before = len(number_of)
-    number_of.of_lists([_by_first_batch(counts)])
     rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder), number_of)
-    table.add_terms(list(number_of)[n_before:])
     return rows.segment(table)
 
 

@@ -10,7 +10,7 @@ what has not been counted by the end of the build is counted when something comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from clew.document import Document
@@ -87,16 +87,14 @@ class CountsBeside:
             end_others()
         return None if counted is None else _in_batches(counted)
 
-    def begin_late(self, texts: Callable[[], Sequence[str]]) -> LateCounts | None:
-        """Have the other processes go on with texts that are needed later; None if they are none.
+    def begin_late(self, texts: Sequence[str]) -> LateCounts:
+        """Have the other processes, which count passages, go on with texts that are needed later.
 
         Args:
-            texts: Returns the texts.
+            texts: The texts.
         """
-        if not self.has_begun:
-            return None
         self._counts_late = True
-        return LateCounts(texts())
+        return LateCounts(texts)
 
 
 class LateCounts:
@@ -112,11 +110,15 @@ class LateCounts:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = list(dict.fromkeys(texts))
+        self._given, self._texts = texts, list(dict.fromkeys(texts))
         starts = range(0, len(self._texts), LATE_PART)
         self._parts = [self._texts[start : start + LATE_PART] for start in starts]
         sizes = [sum(map(len, part)) for part in self._parts]
         self._work = begin_items(count_part, self._parts, sizes=sizes)
+
+    def texts(self) -> Sequence[str]:
+        """Return the texts as they were given."""
+        return self._given
 
     def __call__(self, texts: Sequence[str]) -> TextCounts:
         """Return the counts of the distinct texts, in their order, or of any other texts."""
