@@ -121,14 +121,15 @@ class LateCounts:
         return self._given
 
     def __call__(self, texts: Sequence[str]) -> TextCounts:
-        """Return the counts of the distinct texts, in their order, or of any other texts."""
+        """Return the counts of the distinct texts, in their order, or of any other texts.
+
+        They are as `narrowed` returns them.
+        """
         if self._work is None or self._texts != texts:
-            return TextCounts.of(texts)
-        counted = [
-            TextCounts.of(part) if done is None else widened(done)
-            for part, done in zip(self._parts, self._work.ready(), strict=True)
-        ]
-        return TextCounts.joined(counted)
+            return count_part(texts)
+        ready = zip(self._parts, self._work.ready(), strict=True)
+        counted = [count_part(part) if done is None else done for part, done in ready]
+        return narrowed(TextCounts.joined(counted))
 
 
 def _bounds(n: int) -> list[int]:

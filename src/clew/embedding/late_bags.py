@@ -24,6 +24,7 @@ from clew.embedding.bags import (
 )
 from clew.embedding.static import CountsOf, TextCounts
 from clew.forking import renew_after_fork
+from clew.garbage import collecting_rarely
 from clew.graph import Mask, Vectors
 
 
@@ -67,7 +68,8 @@ class LateTexts:
         """Return the counts of the distinct texts of a group, and the place of each among them."""
         with self._lock:
             if self._counted is None:
-                self._counted = dict(enumerate(self._count()))
+                with collecting_rarely():
+                    self._counted = dict(enumerate(self._count()))
                 self._texts, self._counts_of = tuple, None  # they are not needed any more
             counts, places = self._counted[group]
         return widened(counts), places
@@ -84,12 +86,15 @@ class LateTexts:
         if len(distinct) < len(texts):  # as hardly ever
             place_of = dict(zip(distinct, range(len(distinct)), strict=True))
             places = np.fromiter(map(place_of.__getitem__, texts), np.int64, len(texts))
-        counts = (self._counts_of or TextCounts.of)(distinct)
+        counts = narrowed((self._counts_of or TextCounts.of)(distinct))
         number_terms(self.table, counts)
+        if len(distinct) == len(texts):
+            bounds = pairwise(self._bounds)
+            return [(counts.part(start, end), np.arange(end - start)) for start, end in bounds]
         groups = list[tuple[TextCounts, NDArray[np.int64]]]()
         for start, end in pairwise(self._bounds):
             own, among = np.unique(places[start:end], return_inverse=True)
-            groups.append((narrowed(counts.take(own)), among))
+            groups.append((counts.take(own), among))
         return groups
 
 
@@ -136,7 +141,8 @@ class LateBags:
 
     def _make(self) -> tuple[BagSegment, NDArray[np.int64]]:
         counts, places = self._texts.of_group(self._group)
-        return bags_of_counts(self._texts.table, counts), places
+        with collecting_rarely():
+            return bags_of_counts(self._texts.table, counts), places
 
 
 class LateBagSegment:

@@ -489,6 +489,11 @@ class TextCounts:
         """Return the counts of some of the texts, in any order."""
         return replace(self, of_terms=self.of_terms.take(rows), of_pieces=self.of_pieces.take(rows))
 
+    def part(self, start: int, end: int) -> TextCounts:
+        """Return the counts of neighbouring texts."""
+        of_terms, of_pieces = self.of_terms.part(start, end), self.of_pieces.part(start, end)
+        return replace(self, of_terms=of_terms, of_pieces=of_pieces)
+
     @classmethod
     def joined(cls, parts: Sequence[TextCounts]) -> TextCounts:
         """Return the counts of the texts of all parts, one part after the other.
