@@ -2,7 +2,8 @@
 
 The process that builds needs the counts of all passages before it can make a vector. Their texts
 are known as soon as files are cut, so that other processes begin to count while this one reads
-facts and puts the graph together. It counts along once it needs the counts.
+facts and puts the graph together, or, where they read names along, once these are read. It counts
+along once it needs the counts.
 
 Names and facts are counted likewise, while the graph is embedded and linked. Nobody waits for them:
 what has not been counted by the end of the build is counted when something compares it.
