@@ -63,7 +63,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "context": {"graph", "items", "show", "usage"},
     "types": {"graph", "algorithms", "context", "model"},
     "model": {"on_demand", "text", "usage", "forking", "progress"},
-    "embedding": GRAPH | {"document", "forking", "processes"},
+    "embedding": GRAPH | {"document", "forking", "garbage", "processes"},
     "read": GRAPH | {"document", "source_map", "embedding", "model", "processes", "version"},
     "link": GRAPH | {"types"},
     **{stage: GRAPH | {"types", "model"} for stage in STAGES},

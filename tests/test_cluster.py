@@ -24,6 +24,7 @@ from clew import Index, cluster
 from clew.cluster import EndedProcessError, SparkExecutor, results_in_order
 from clew.processes import map_items, run_batches, working
 from clew.read import Passage
+from clew.read.extract import many_passages
 
 HOUSE = Path(clew.__file__).parents[1]
 TEXTS = [f"# Ferry {n}\n\nIt sails to island {n % 7}.\n\n## Price\n\nIt is {n}." for n in range(40)]
@@ -188,6 +189,19 @@ def test_names_of_many_passages_are_the_same_on_an_executor(min_passages, monkey
         assert names.learn(passages) == alone
         assert sent.calls > 3 * 3, "three rounds of several batches"
         assert (first and names.learn_more(passages[20:], first, None)) == later
+    asked, begin_items = [], many_passages.begin_items
+
+    def begin(function, batches, *, sizes):
+        asked.append(begin_items(function, batches, sizes=sizes))
+        return asked[-1]
+
+    monkeypatch.setattr(many_passages, "begin_items", begin)
+    with working(2):
+        map_items(abs, [1, 2], sizes=[10**6] * 2)
+        assert names.learn(passages) == alone
+        assert (first and names.learn_more(passages[20:], first, None)) == later
+    assert len(asked) == 3 * (2 if first else 1)
+    assert all(asked), "another process reads along"
     monkeypatch.setattr("clew.read.extract.name_reading.MANY", 10_000)
     assert names.learn(passages)[0] == alone[0], "read as a few passages are"
 

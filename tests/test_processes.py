@@ -558,6 +558,48 @@ class TestItemsBegun:
             else:
                 assert begun.results() == [None] * 20
 
+    def test_come_in_turn_whoever_does_them(self, work):
+        with working(2):
+            own = map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(work.who, range(20), sizes=self.SIZES)
+            found = list(begun.in_turn())
+        assert [item for item, _ in found] == list(range(20))
+        assert {pid for _, pid in found} <= {pid for _, pid in own}
+
+    def test_come_in_turn_up_to_the_first_that_fails(self, work):
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(work.only_even, [0, 2, 4, 5, 6, 7], sizes=self.SIZES[:6])
+            in_turn = begun.in_turn()
+            assert [next(in_turn) for _ in range(3)] == [0, 2, 4]
+            with pytest.raises(ValueError, match="5 is odd"):
+                next(in_turn)
+
+    @pytest.mark.parametrize("is_asked", [False, True])
+    def test_in_turn_survive_a_process_that_is_ended(self, work, is_asked):
+        with working(2, is_asked=is_asked):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begun = begin_items(partial(work.die, os.getpid()), range(20), sizes=self.SIZES)
+            if is_asked:
+                with pytest.raises(EndedProcessError):
+                    list(begun.in_turn())
+            else:
+                assert list(begun.in_turn()) == [None] * 20
+
+    def test_are_ready_once_they_are_done(self, work):
+        with working(2):
+            map_items(work.who, range(20), sizes=self.SIZES)
+            begin_items(time.sleep, [0.5], sizes=[1])
+            begun = begin_items(work.who, range(3), sizes=self.SIZES[:3])
+            assert begun.ready() == [None] * 3
+            for thread in begun._threads:
+                thread.join()
+            assert [item for item, _ in begun.ready()] == [0, 1, 2]
+            never = begin_items(time.sleep, [600], sizes=[1])
+        for thread in never._threads:
+            thread.join()
+        assert never.ready() == [None], "its process has ended with the block"
+
     def test_end_with_the_block(self, work):
         with working(2):
             results = map_items(work.who, range(20), sizes=self.SIZES)

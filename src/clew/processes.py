@@ -556,6 +556,22 @@ class ItemsBegun(Generic[Result]):
             self._say_unfit(self._job.unfit)
         return results
 
+    def ready(self) -> list[Result | None]:
+        """Return the results that are there, in the order of the items; None for the others."""
+        return self._job.ready()
+
+    def in_turn(self) -> Iterator[Result]:
+        """Yield the results in the order of the items, each as soon as it is there.
+
+        What is yielded is not kept. Between two results this process works on items itself.
+
+        Raises:
+            Exception: As `map_items`.
+        """
+        yield from self._job.in_turn(self._threads)
+        if self._job.unfit:
+            self._say_unfit(self._job.unfit)
+
 
 class _Team:
     """This process and others, which are started when they are needed first."""
@@ -726,6 +742,23 @@ class _Job:
         if self._errors:
             raise self._errors[min(self._errors)]
         return [one for i in range(len(self._batches)) for one in self._results[i]]
+
+    def ready(self) -> list[Any]:
+        """Return the results that are there; None for the others."""
+        nothing = [[None] * len(self._items[batch]) for batch in self._batches]
+        return [one for i, none in enumerate(nothing) for one in self._results.get(i, none)]
+
+    def in_turn(self, threads: Sequence[threading.Thread]) -> Iterator[Any]:
+        """Yield what `work` returns, one result after the other."""
+        for batch in range(len(self._batches)):
+            while batch not in self._results:
+                if (own := self._take()) is not None:
+                    self._work_here(own)
+                elif any(thread.is_alive() for thread in threads):
+                    next(thread for thread in threads if thread.is_alive()).join(WAIT)
+                elif self._errors and not self._is_left():
+                    raise self._errors[min(self._errors)]
+            yield from self._results.pop(batch)
 
     def work_in(self, other: _Other) -> None:
         """Have another process work until nothing is left to hand out; run in a thread."""

@@ -7,7 +7,7 @@ import pytest
 
 from clew import Index, Names
 from clew.embedding import bags, compact, counted_beside
-from clew.embedding.counted_beside import CountsBeside
+from clew.embedding.counted_beside import CountsBeside, LateCounts
 from clew.embedding.static import TextCounts
 from clew.graph import Graph
 from clew.processes import map_items, working
@@ -120,13 +120,37 @@ def test_an_index_is_the_same(small, extractor, tmp_path, monkeypatch):
         Index.from_documents(tmp_path, extractor=extractor, processes=processes)
         for processes in (1, 2)
     )
-    asked = [count for count, _ in parts[-2:]]
-    assert asked == [counted_beside._load, counted_beside.count_part]
+    late = [counted_beside.count_part] * (extractor is not None)  # of names and facts
+    wanted = [counted_beside._load, counted_beside.count_part, *late]
+    assert [count for count, _ in parts[-len(wanted) :]] == wanted
     assert one.graph.ids == two.graph.ids
     assert one.graph.tokens.tolist() == two.graph.tokens.tolist()
     assert np.array_equal(one.graph.vectors[:], two.graph.vectors[:])
+    assert np.array_equal(one.graph.facts.vectors[:], two.graph.facts.vectors[:])
     tables = [index.graph.vectors.segments[0].table.terms for index in (one, two)]
     assert list(tables[0]) == list(tables[1])
+
+
+@pytest.mark.parametrize("n_done", [0, 2, 9])
+def test_late_counts_are_those_of_the_distinct_texts_whoever_counts(monkeypatch, n_done):
+    monkeypatch.setattr(counted_beside, "LATE_PART", 7)
+    texts = [*TEXTS, "Öst of Öst", *TEXTS[:5], "..."]
+    distinct = list(dict.fromkeys(texts))
+    with working(2):
+        map_items(abs, [1, 2], sizes=[10**6] * 2)
+        late = LateCounts(texts)
+        for thread in late._work._threads:
+            thread.join()
+    ready = late._work.ready()
+    assert len(ready) == 9
+    assert all(ready)
+    monkeypatch.setattr(late._work, "ready", lambda: [*ready[:n_done], *[None] * (9 - n_done)])
+    for given in (distinct, texts, TEXTS[:3]):
+        found, wanted = bags.widened(late(given)), TextCounts.of(given)
+        assert found.terms == wanted.terms
+        assert found.pieces.tolist() == wanted.pieces.tolist()
+        assert np.array_equal(found.of_terms.dense(), wanted.of_terms.dense())
+        assert np.array_equal(found.of_pieces.dense(), wanted.of_pieces.dense())
 
 
 def test_what_a_caller_has_made_is_called_once_for_a_text(small, tmp_path):

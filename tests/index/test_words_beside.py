@@ -11,6 +11,7 @@ import clew
 from clew.index import words_beside
 from clew.index.words_beside import WordsBeside
 from clew.seed.bm25 import InvertedIndexPart
+from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 
 GERMAN = "Die Fähre fährt um {} Uhr von der Insel ab, und kommt am Abend wieder an."
@@ -68,7 +69,8 @@ def folder(tmp_path):
     """Files that two processes read."""
     for i in range(30):
         lines = (ENGLISH.format(n, i) if i % 4 else GERMAN.format(n) for n in range(i, 1000))
-        (tmp_path / f"{i}.md").write_text(f"# Ferry_{i}\n\n" + "\n\n".join(lines))
+        link = "See [the other ferries](ferries.md) of this isle.\n\n" * (i % 3)
+        (tmp_path / f"{i}.md").write_text(f"# Ferry_{i}\n\n" + link + "\n\n".join(lines))
     return tmp_path
 
 
@@ -88,6 +90,9 @@ def test_words_are_those_that_are_counted_afterwards(folder, canonical):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)
     assert np.array_equal(known.rows, graph.rows("passage"))
+    beside_links = graph.known_part(LinkedWordsPart())
+    assert np.array_equal(beside_links, bare.part(LinkedWordsPart()))
+    assert (beside_links > 0).any()
 
 
 def test_words_that_another_process_cannot_count_are_counted_when_asked_for(folder):

@@ -18,7 +18,7 @@ from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.embedding.general import GeneralEmbedding
-from clew.embedding.late_bags import LateBags, LateBagSegment
+from clew.embedding.late_bags import LateBags, LateBagSegment, LateTexts
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
@@ -214,6 +214,13 @@ def _attach_bags(
     if not late_names:
         n_made = 1 + max((place_of[text] for text in texts), default=-1)
     total = len(passages) + len(others)
+    make: Callable[[], Sequence[str]] = partial(
+        _names_and_facts, graph, names.tolist(), replacement_texts
+    )
+    late_counts = counts_of
+    if late_names and beside is not None and beside.has_begun:
+        late_counts = counted_late = beside.begin_late(make())
+        make = counted_late.texts
     with progress_bar(shown=progress, total=total, label="embedding", unit="text") as bar:
         counted = None if beside is None else beside.batches_of(passages)
         fitted, segment = fit_bags(passages, others, bar.update, n_made, counted, counts_of)
@@ -221,11 +228,11 @@ def _attach_bags(
     of_nodes[rows] = [place_of[text] for text in texts]
     vectors: list[VectorSegment] = [segment.take(of_nodes)]
     if late_names:
-        make = partial(_names_and_facts, graph, names.tolist(), replacement_texts)
-        late, every = LateBags(segment.table, make, counts_of), np.arange(len(names) + len(facts))
+        bounds = [0, len(names), len(names) + len(facts)]
+        late = LateTexts(segment.table, make, late_counts, bounds)
         if len(names):
-            vectors.append(LateBagSegment(late, every[: len(names)]))
-        own = VectorColumn([LateBagSegment(late, every[len(names) :])])
+            vectors.append(LateBagSegment(LateBags(late, 0), np.arange(len(names))))
+        own = VectorColumn([LateBagSegment(LateBags(late, 1), np.arange(len(facts)))])
     else:
         of_facts = np.array([place_of[text] for text in facts.texts], np.int64)
         own = VectorColumn([segment.take(of_facts)])

@@ -158,6 +158,8 @@ class _OfTerms:
     ) -> None:
         self.terms, self._embedder, self._before = terms, embedder, before
         self._signatures, self._weights = signatures, weights
+        known = None if before is None else before.__dict__.get("weights")
+        self._known_weights: Floats = np.zeros(0) if known is None else known
 
     def with_terms(self, terms: Sequence[str]) -> _OfTerms:
         """Return these terms and more behind them; what is known of these is kept."""
@@ -189,7 +191,9 @@ class _OfTerms:
         """The weight of each term: float64 [terms]."""
         if self._weights is not None:
             return self._weights
-        return self._embedder.term_weights(self.terms)
+        n_before = len(self._known_weights)
+        new = self._embedder.term_weights(self.terms[n_before:])
+        return np.concatenate([self._known_weights, new]) if n_before else new
 
 
 class BagTable:
@@ -598,15 +602,41 @@ def bags_of_texts(
         >>> bool((more[:] == static(["Ben left."])).all()), more.table.terms[-1]
         (True, 'left')
     """
-    embedder, number_of = table.embedder, Numbering[str]()
+    counts = (counts_of or TextCounts.of)(texts)
+    number_terms(table, counts)
+    return bags_of_counts(table, counts)
+
+
+def number_terms(table: BagTable, counts: TextCounts) -> None:
+    """Let a table learn the terms of texts, batch by batch.
+
+    Args:
+        table: the table.
+        counts: of the texts.
+    """
+    known = set(table.terms)
+    table.add_terms([term for term in _by_first_batch(counts) if term not in known])
+
+
+def bags_of_counts(table: BagTable, counts: TextCounts) -> BagSegment:
+    """Return the vectors of texts as bags of a table, which knows their terms.
+
+    Args:
+        table: the table.
+        counts: of the texts.
+    """
+    number_of, rows = Numbering[str](), _Rows(len(counts))
     number_of.of_lists([table.terms])
-    n_before, start, rows = len(number_of), 0, _Rows(len(texts))
-    for batch in _batches(texts):
-        counts = (counts_of or TextCounts.of)(batch)
-        rows.add_made(start, _MadeTexts.without_vectors(counts, embedder), number_of)
-        start += len(batch)
-    table.add_terms(list(number_of)[n_before:])
+    rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder), number_of)
     return rows.segment(table)
+
+
+def _by_first_batch(counts: TextCounts) -> list[str]:
+    """Return the terms by the batch of texts in which each comes first, and by name in each."""
+    of_terms = counts.of_terms
+    first = np.zeros(len(counts.terms), np.int64)
+    first[of_terms.columns[::-1]] = of_terms.rows[::-1] // BATCH  # what is assigned last stays
+    return [counts.terms[i] for i in np.argsort(first, kind="stable").tolist()]
 
 
 class _MadeTexts(NamedTuple):
@@ -638,7 +668,9 @@ class _MadeTexts(NamedTuple):
         scales = embedder.scale_counts(counts)
         is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
         places = np.flatnonzero(is_made & _is_too_often(counts))
-        vectors, _ = embedder.embed_counts(counts.take(places))
+        vectors = np.zeros((0, embedder.dimensions), np.float32)
+        if len(places):
+            vectors, _ = embedder.embed_counts(counts.take(places))
         return cls(counts, scales, is_made, places, vectors)
 
     def vectors_of(self, texts: NDArray[np.int64]) -> Vectors:

@@ -2,7 +2,11 @@
 
 The process that builds needs the counts of all passages before it can make a vector. Their texts
 are known as soon as files are cut, so that other processes begin to count while this one reads
-facts and puts the graph together. It counts along once it needs the counts.
+facts and puts the graph together, or, where they read names along, once these are read. It counts
+along once it needs the counts.
+
+Names and facts are counted likewise, while the graph is embedded and linked. Nobody waits for them:
+what has not been counted by the end of the build is counted when something compares it.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from clew.processes import ItemsBegun, begin_items, end_others
 MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
 LAST_PART = 256  # the same of what comes last, so that no process waits long for another
+LATE_PART = 16_384  # names or facts that a process counts at once, about as long as such a part
 
 
 class CountsBeside:
@@ -37,6 +42,7 @@ class CountsBeside:
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._work: ItemsBegun[TextCounts] | None = None
+        self._counts_late = False
 
     @property
     def has_begun(self) -> bool:
@@ -78,8 +84,53 @@ class CountsBeside:
         if work is None:
             return None
         counted = work.results() if self._texts == texts else None
-        end_others()
+        if not self._counts_late:
+            end_others()
         return None if counted is None else _in_batches(counted)
+
+    def begin_late(self, texts: Sequence[str]) -> LateCounts:
+        """Have the other processes, which count passages, go on with texts that are needed later.
+
+        Args:
+            texts: The texts.
+        """
+        self._counts_late = True
+        return LateCounts(texts)
+
+
+class LateCounts:
+    """Counts texts, as `TextCounts.of` does, of which other processes count some before.
+
+    Args:
+        texts: The texts; each is counted once.
+
+    Example:
+        >>> late = LateCounts(["Anna", "Ben", "Anna"])  # outside `working` nobody else counts
+        >>> late(["Anna", "Ben"]).terms
+        ['anna', 'ben']
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._given, self._texts = texts, list(dict.fromkeys(texts))
+        starts = range(0, len(self._texts), LATE_PART)
+        self._parts = [self._texts[start : start + LATE_PART] for start in starts]
+        sizes = [sum(map(len, part)) for part in self._parts]
+        self._work = begin_items(count_part, self._parts, sizes=sizes)
+
+    def texts(self) -> Sequence[str]:
+        """Return the texts as they were given."""
+        return self._given
+
+    def __call__(self, texts: Sequence[str]) -> TextCounts:
+        """Return the counts of the distinct texts, in their order, or of any other texts.
+
+        They are as `narrowed` returns them.
+        """
+        if self._work is None or self._texts != texts:
+            return count_part(texts)
+        ready = zip(self._parts, self._work.ready(), strict=True)
+        counted = [count_part(part) if done is None else done for part, done in ready]
+        return narrowed(TextCounts.joined(counted))
 
 
 def _bounds(n: int) -> list[int]:

@@ -104,7 +104,7 @@ def _bags_of(vectors: AnyVectors) -> Iterator[tuple[int, BagSegment]]:
     for segment in VectorColumn.of(vectors).segments:
         if isinstance(segment, BagSegment):
             yield start, segment
-        elif isinstance(segment, LateBagSegment) and segment.is_made:
+        elif isinstance(segment, LateBagSegment) and segment.is_counted:
             yield start, segment.bags
         start += segment.shape[0]
 

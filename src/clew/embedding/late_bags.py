@@ -1,42 +1,116 @@
 """Bags of words that are counted when one of them is first asked for.
 
 Names and facts are most of the texts of a graph. To count them takes longer than to read them, and
-nothing compares them with anything until a question does.
+nothing compares them with anything until a question does. Many questions compare facts alone: the
+bags of names wait for one that compares names.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import BagSegment, BagTable, bags_of_texts
-from clew.embedding.static import CountsOf
+from clew.embedding.bags import (
+    BagSegment,
+    BagTable,
+    bags_of_counts,
+    narrowed,
+    number_terms,
+    widened,
+)
+from clew.embedding.static import CountsOf, TextCounts
 from clew.forking import renew_after_fork
+from clew.garbage import collecting_rarely
 from clew.graph import Mask, Vectors
 
 
-class LateBags:
-    """Bags of some texts, which one thread makes while others wait.
+class LateTexts:
+    """Texts in groups, whose words are counted when one of them is first compared.
 
-    What fails or is interrupted leaves nothing behind: who asks next makes them.
+    All are counted at once, by one thread while others wait, so that their terms have the same
+    numbers whichever group is compared first. What fails or is interrupted leaves nothing behind:
+    who asks next counts them.
 
     Args:
-        table: what they have in common with other bags; it learns their terms.
+        table: what their bags have in common with others; it learns their terms.
         texts: returns the texts.
         counts_of: counts texts; None for `TextCounts.of`.
+        bounds: where each group starts, and where the last one ends.
     """
 
     def __init__(
         self,
         table: BagTable,
         texts: Callable[[], Sequence[str]],
-        counts_of: CountsOf | None = None,
+        counts_of: CountsOf | None,
+        bounds: Sequence[int],
     ) -> None:
-        self.width = table.embedder.dimensions
-        self._table, self._texts, self._counts_of = table, texts, counts_of
+        self.table, self._texts, self._counts_of = table, texts, counts_of
+        self._bounds = bounds
+        self._counted: dict[int, tuple[TextCounts, NDArray[np.int64]]] | None = None
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Renew the lock: after a fork, what another thread was counting is counted again."""
+        self._lock = threading.RLock()
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether their words are counted."""
+        return self._counted is not None
+
+    def of_group(self, group: int) -> tuple[TextCounts, NDArray[np.int64]]:
+        """Return the counts of the distinct texts of a group, and the place of each among them."""
+        with self._lock:
+            if self._counted is None:
+                with collecting_rarely():
+                    self._counted = dict(enumerate(self._count()))
+                self._texts, self._counts_of = tuple, None  # they are not needed any more
+            counts, places = self._counted[group]
+        return widened(counts), places
+
+    def forget(self, group: int) -> None:
+        """Forget the counts of a group, whose bags are made."""
+        if self._counted is not None:
+            self._counted.pop(group, None)
+
+    def _count(self) -> list[tuple[TextCounts, NDArray[np.int64]]]:
+        texts = self._texts()
+        distinct = list(dict.fromkeys(texts))
+        places = np.arange(len(texts))
+        if len(distinct) < len(texts):  # as hardly ever
+            place_of = dict(zip(distinct, range(len(distinct)), strict=True))
+            places = np.fromiter(map(place_of.__getitem__, texts), np.int64, len(texts))
+        counts = narrowed((self._counts_of or TextCounts.of)(distinct))
+        number_terms(self.table, counts)
+        if len(distinct) == len(texts):
+            bounds = pairwise(self._bounds)
+            return [(counts.part(start, end), np.arange(end - start)) for start, end in bounds]
+        groups = list[tuple[TextCounts, NDArray[np.int64]]]()
+        for start, end in pairwise(self._bounds):
+            own, among = np.unique(places[start:end], return_inverse=True)
+            groups.append((counts.take(own), among))
+        return groups
+
+
+class LateBags:
+    """Bags of a group of texts, which one thread makes while others wait.
+
+    What fails or is interrupted leaves nothing behind: who asks next makes them.
+
+    Args:
+        texts: the texts.
+        group: which group of them.
+    """
+
+    def __init__(self, texts: LateTexts, group: int = 0) -> None:
+        self.width = texts.table.embedder.dimensions
+        self._texts, self._group = texts, group
         self._made: tuple[BagSegment, NDArray[np.int64]] | None = None
         self.renew_locks()
         renew_after_fork(self)
@@ -50,23 +124,25 @@ class LateBags:
         """Whether they are there."""
         return self._made is not None
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether the words of the texts are counted."""
+        return self._texts.is_counted
+
     def of(self, rows: NDArray[np.int64]) -> BagSegment:
-        """Return the bags of some of the texts."""
+        """Return the bags of some of the texts, by their places in the group."""
         made = self._made
         if made is None:
             with self._lock:
                 made = self._made = self._made or self._make()
-                self._texts, self._counts_of = tuple, None  # they are not needed any more
+                self._texts.forget(self._group)
         segment, places = made
         return segment.take(places[rows])
 
     def _make(self) -> tuple[BagSegment, NDArray[np.int64]]:
-        """Return the bags of the distinct texts, and the place of each text among them."""
-        texts = self._texts()
-        place_of: dict[str, int] = {}
-        places = [place_of.setdefault(text, len(place_of)) for text in texts]
-        made = bags_of_texts(self._table, list(place_of), self._counts_of)
-        return made, np.array(places, np.int64)
+        counts, places = self._texts.of_group(self._group)
+        with collecting_rarely():
+            return bags_of_counts(self._texts.table, counts), places
 
 
 class LateBagSegment:
@@ -79,7 +155,7 @@ class LateBagSegment:
     Example:
         >>> from clew.embedding.bags import fit_bags
         >>> static, passages = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
-        >>> late = LateBags(passages.table, lambda: ["Anna", "Corfu"])
+        >>> late = LateBags(LateTexts(passages.table, lambda: ["Anna", "Corfu"], None, [0, 2]))
         >>> segment = LateBagSegment(late, np.array([1]))
         >>> late.is_made, bool((segment[:] == static(["Corfu"])).all()), late.is_made
         (False, True, True)
@@ -96,6 +172,11 @@ class LateBagSegment:
     def is_made(self) -> bool:
         """Whether the bags are there."""
         return self._late.is_made
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the words of the texts are counted, from which bags are made soon."""
+        return self._late.is_counted
 
     @property
     def bags(self) -> BagSegment:

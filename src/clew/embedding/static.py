@@ -326,26 +326,53 @@ class StaticEmbedding:
             >>> bool((static.scale_counts(counts) == static.embed_counts(counts)[1]).all())
             True
         """
-        return self._scales_of(self._vectors_of(counts))
+        scales = np.zeros((len(counts), 3), np.float32)
+
+        def keep(some: slice, joined: Floats, lengths: Floats) -> None:
+            scales[some] = self._scales_of_some(joined.astype(np.float32), lengths)
+
+        self._make_sums(counts, keep)
+        return scales
 
     def _scales_of(self, sums: TextSums) -> Vectors:
         vectors, lengths = sums
         scales = np.zeros((len(vectors), 3), np.float32)
         for start in range(0, len(vectors), BATCH):
             some = slice(start, start + BATCH)
-            centred = np.linalg.norm(vectors[some].astype(np.float64) - self.mean, axis=1)
-            factors = np.where(lengths[some] > 0, [MEANING_SHARE, 1 - MEANING_SHARE], 0)
-            scale = 1 / np.maximum(np.sqrt(factors.sum(axis=1)) * centred, 1e-300)
-            halves = np.sqrt(factors) / np.where(lengths[some] > 0, lengths[some], 1)
-            scales[some, :2] = halves * scale[:, None]
-            scales[some, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
+            scales[some] = self._scales_of_some(vectors[some], lengths[some])
+        return scales
+
+    def _scales_of_some(self, vectors: Vectors, lengths: Floats) -> Vectors:
+        scales = np.zeros((len(vectors), 3), np.float32)
+        centred = np.linalg.norm(vectors.astype(np.float64) - self.mean, axis=1)
+        factors = np.where(lengths > 0, [MEANING_SHARE, 1 - MEANING_SHARE], 0)
+        scale = 1 / np.maximum(np.sqrt(factors.sum(axis=1)) * centred, 1e-300)
+        halves = np.sqrt(factors) / np.where(lengths > 0, lengths, 1)
+        scales[:, :2] = halves * scale[:, None]
+        scales[:, 2] = np.where(factors.any(axis=1), 1 / np.maximum(centred, 1e-300), 0)
         return scales
 
     def _vectors_of(self, counts: TextCounts) -> TextSums:
         """Return the two halves side by side, before the mean is subtracted, and their lengths."""
-        n = len(counts.of_terms)
-        lengths = np.zeros((n, 2))
-        vectors = np.zeros((n, self.dimensions), np.float32)
+        all_lengths = np.zeros((len(counts), 2))
+        vectors = np.zeros((len(counts), self.dimensions), np.float32)
+
+        def keep(some: slice, joined: Floats, lengths: Floats) -> None:
+            vectors[some], all_lengths[some] = joined, lengths
+
+        self._make_sums(counts, keep)
+        return TextSums(vectors, all_lengths)
+
+    def _make_sums(
+        self, counts: TextCounts, keep: Callable[[slice, Floats, Floats], object]
+    ) -> None:
+        """Make the sums of texts, a few at a time, in two threads where there are many.
+
+        Args:
+            counts: of the texts.
+            keep: called with some texts, what `_joined_halves` returns of them, and in any order.
+        """
+        n = len(counts)
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
@@ -355,14 +382,13 @@ class StaticEmbedding:
                 end = min(start + BATCH, last)
                 meaning = of_pieces.part(start, end).times_dense(pieces)
                 spelling = of_terms.part(start, end).dense_product(spellings)
-                vectors[start:end], lengths[start:end] = self._joined_halves(meaning, spelling)
+                keep(slice(start, end), *self._joined_halves(meaning, spelling))
 
         if n <= MIN_BESIDE:
             make(0, n)
         else:
             half = n // (2 * BATCH) * BATCH
             both(lambda: make(0, half), lambda: make(half, n))
-        return TextSums(vectors, lengths)
 
     def _joined_halves(self, meaning: Floats, spelling: Floats) -> tuple[Floats, Floats]:
         """Return unit rows that consist of two weighted halves, and the lengths of the halves.
@@ -462,6 +488,11 @@ class TextCounts:
     def take(self, rows: NDArray[np.int64]) -> TextCounts:
         """Return the counts of some of the texts, in any order."""
         return replace(self, of_terms=self.of_terms.take(rows), of_pieces=self.of_pieces.take(rows))
+
+    def part(self, start: int, end: int) -> TextCounts:
+        """Return the counts of neighbouring texts."""
+        of_terms, of_pieces = self.of_terms.part(start, end), self.of_pieces.part(start, end)
+        return replace(self, of_terms=of_terms, of_pieces=of_pieces)
 
     @classmethod
     def joined(cls, parts: Sequence[TextCounts]) -> TextCounts:

@@ -27,6 +27,7 @@ from clew.embedding.embedder import embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.embedding.static import StaticEmbedding
 from clew.explain import with_titles
+from clew.garbage import collecting_rarely
 from clew.graph import Graph, Vectors, canonical_text
 from clew.index.contents import IndexContents
 from clew.index.locating import with_locations
@@ -188,7 +189,11 @@ def _bound(method: Method, graph: Graph, query: Query) -> BoundMethod:
     """
     if query.candidate_scores is not None:
         return method.on(graph)
-    return graph.part(BoundMethodPart(method))
+    part = BoundMethodPart(method)
+    if graph.known_part(part) is not None:
+        return graph.part(part)
+    with collecting_rarely():  # the first question makes much that stays
+        return graph.part(part)
 
 
 def _relevance(

@@ -146,9 +146,10 @@ class IndexConfig:
         max_line: Characters that a line of a document with markup or code may have. A document with
             a longer one is read as plain text, and named in `Index.skipped`.
         max_depth: Containers that a document may be in, one in another; a deeper one is refused.
-        processes: How many processes read files and cut texts at once, where there are megabytes of
-            them; the index is the same whatever the number. The others are new interpreters. All
-            end before vectors are made but for one, which counts words meanwhile. Or an executor of
+        processes: How many processes read files, cut texts and find the names of many passages at
+            once, where there are megabytes of them; the index is the same whatever the number. The
+            others are new interpreters. All end before vectors are made but for one, which counts
+            words meanwhile. Or an executor of
             `concurrent.futures`, such as Dask's `client.get_executor(retries=3)` or
             `clew.cluster.RayExecutor()`: its processes also embed, where the embedder is given by
             name or is small, and find the names of many passages. None stands for two processes

@@ -18,10 +18,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from clew.document import Document
-from clew.graph import EMPTY, Edges, Facts, Graph, freeze
+from clew.graph import EMPTY, Edges, Facts, Graph, Rows, freeze
 from clew.processes import WorkElsewhere, begin_elsewhere, begin_items
 from clew.seed._likely_languages import identify_languages_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.estimate import estimate_tokens
 
@@ -29,7 +30,7 @@ MIN_PASSAGES = 256  # of fewer, many are identified before a thread has got on
 MAX_CHARACTERS = 50_000_000  # of all texts that another process is sent: some ten times the memory
 MIN_CHARACTERS = 1_000_000  # of fewer, there may be nothing to wait for
 SOME_TEXT = "Wann fährt die erste Fähre nach Norden?"  # whose language is not plain at once
-LANGUAGES, WORDS = LanguagesPart(), InvertedIndexPart()
+LANGUAGES, WORDS, BESIDE_LINKS = LanguagesPart(), InvertedIndexPart(), LinkedWordsPart()
 
 
 class WordsAndLanguages(NamedTuple):
@@ -38,10 +39,12 @@ class WordsAndLanguages(NamedTuple):
     Attributes:
         languages: The languages of the nodes.
         words: The stems of the passages.
+        beside_links: The words of each passage outside of links.
     """
 
     languages: Languages
     words: InvertedIndex
+    beside_links: Rows
 
 
 class WordsBeside:
@@ -92,6 +95,7 @@ class WordsBeside:
             graph.set_part(LANGUAGES, counted.languages)
             words = replace(counted.words, rows=graph.rows(*WORDS.kinds))
             graph.set_part(WORDS, words)
+            graph.set_part(BESIDE_LINKS, counted.beside_links)
         elif (found := self._graph.known_part(LANGUAGES)) is not None:
             graph.set_part(LANGUAGES, found)
 
@@ -120,14 +124,15 @@ def _load_identifier(text: str) -> None:
 
 
 def count_words(graph: Graph) -> WordsAndLanguages:
-    """Return the languages and the stems of a graph, in the process that it was sent to.
+    """Return what is found in the texts of a graph, in the process that it was sent to.
 
     Example:
         >>> counted = count_words(Graph.of(["The ferries sail at ten."]))
         >>> counted.languages.names, list(counted.words.stems)
         (('en',), ['the', 'ferri', 'sail', 'at', 'ten'])
     """
-    return WordsAndLanguages(graph.part(LANGUAGES), graph.part(WORDS))
+    languages, words = graph.part(LANGUAGES), graph.part(WORDS)
+    return WordsAndLanguages(languages, words, graph.part(BESIDE_LINKS))
 
 
 def _searched(graph: Graph) -> Graph:

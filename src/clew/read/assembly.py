@@ -61,14 +61,28 @@ def assemble(
         ('moon', 'entity:moon', 'entity:sea')
     """
     nodes = _collect_nodes(documents, pieces)
-    tokens = None
-    if isinstance(extractor, CachedExtractor) and extractor.before is not None:
-        alone = _build_graph(nodes.nodes, CollectedFacts(), count)
-        extractor.before(alone)
-        tokens = alone.tokens
-    # Nothing else holds the triples, so that they are gone when the graph is built.
-    read = _collect_facts(nodes, facts or {}, {} if extractor is None else nodes.extract(extractor))
+    tokens, triples = None, dict[int, list[Triple]]()
+    own = extractor if isinstance(extractor, CachedExtractor) else None
+    if own is not None and not own.is_divided:
+        tokens = _show_passages(nodes, own, count)
+    if extractor is not None:
+        triples = nodes.extract(extractor)
+    if own is not None and own.is_divided:  # others read until now
+        tokens = _show_passages(nodes, own, count)
+    read = _collect_facts(nodes, facts or {}, triples)
+    del triples  # they are gone when the graph is built
     return _build_graph(nodes.nodes, read, count, tokens)
+
+
+def _show_passages(
+    nodes: _Nodes, extractor: CachedExtractor, count: Callable[[str], int]
+) -> NDArray[np.int32] | None:
+    """Call what an extractor has with the graph of the pieces, and return the tokens of these."""
+    if extractor.before is None:
+        return None
+    alone = _build_graph(nodes.nodes, CollectedFacts(), count)
+    extractor.before(alone)
+    return alone.tokens
 
 
 def passages_to_extract(

@@ -62,6 +62,7 @@ ACCENTS = "\u0300-\u036f"
 OTHER_THAN_ACCENT = re.compile(OTHER_SCRIPT.pattern.replace("]", f"{ACCENTS}]"))
 ACCENTED_WORD = re.compile(f"[{PLAIN_SIGN}{ACCENTS}]{{1,{MAX_WORD_LENGTH}}}")
 TOGETHER = 32  # texts that are split together: the parts of more would not stay near the processor
+TOGETHER_SIGNS = 16_384  # signs of short texts, of which more are split together
 MAX_FOLDED_LENGTH = MAX_WORD_LENGTH // 2  # of a word that is short enough when it is folded, too
 # Beside these, the words of the folded text are those of the text, each folded.
 APART = re.compile(f"[\u0130\u01f0\u023a\u023e\u0390\u03b0]|{OTHER_SCRIPT.pattern}")
@@ -463,8 +464,9 @@ def _number_plain(texts: Sequence[str], number_of: Numbering[str], table: str) -
     """Return the numbers of the runs of signs that a table for `str.translate` keeps."""
     plain = [i for i, text in enumerate(texts) if text.isascii() and BOUNDARY not in text]
     parts, read = [np.zeros(0, np.int32)], list[int]()
-    for start in range(0, len(plain), TOGETHER):
-        some = plain[start : start + TOGETHER]
+    together = max(TOGETHER, TOGETHER_SIGNS * len(texts) // max(sum(map(len, texts)), 1))
+    for start in range(0, len(plain), together):
+        some = plain[start : start + together]
         joined = _joined_runs(texts, some, table)
         if _may_be_too_long(joined):
             runs = (texts[i].translate(table).split() for i in some)

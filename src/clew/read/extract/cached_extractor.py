@@ -18,6 +18,7 @@ from clew.read.extract.extractor import (
     run_extractor,
 )
 from clew.read.extract.knowledge import Knowledge, PassagesOf, as_learning
+from clew.read.extract.names import Names
 from clew.read.extract.symbols import takes_modules
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class CachedExtractor:
         modules: The scopes of modules in Python, by the ids of their documents, where these were
             read with the documents.
         before: Called with the graph of the pieces, without entities and facts, before passages are
-            read; None for nothing.
+            read, or before their facts are put together where other processes read along; None
+            for nothing.
         knowledge: What all passages have taught after the last call; None where nobody can say.
         read_triples: The triples of the passages of the last call, by `Passage.key`.
         failed: (passage id, reason) for the passages of the last call that failed.
@@ -69,6 +71,11 @@ class CachedExtractor:
     knowledge: Knowledge | None = None
     read_triples: dict[str, tuple[Triple, ...]] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether other processes read along, where there are any: they have no time before."""
+        return isinstance(self.extractor, Names)
 
     def triples(self, passages: Sequence[Passage]) -> list[list[Triple]]:
         """Return the triples of every passage."""

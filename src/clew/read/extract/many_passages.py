@@ -6,7 +6,7 @@ whole numbers: an object for each would take a gigabyte for 100,000 passages, an
 collector would go through all of them again and again.
 
 All is done batch by batch, in three rounds, and between them the corpus is counted. Where there is
-an executor, it does the batches.
+an executor, it does the batches; where other processes have read files, they do a part of them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, chain
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from clew.processes import SharedValue, run_batches, works_elsewhere
+from clew.processes import SharedValue, begin_items, run_batches, works_elsewhere
 from clew.read.extract.caseless import caseless_words
 from clew.read.extract.corpus import Corpus, CorpusCounts, Decisions
 from clew.read.extract.knowledge import Knowledge
@@ -60,12 +61,10 @@ class WithAbbreviations(NamedTuple):
     Attributes:
         passages: The passages.
         own: Those words.
-        titles: The words of titles by their first two, and the second by the first.
     """
 
     passages: Sequence[NormalizedPassage]
     own: list[frozenset[str]]
-    titles: SharedValue[Titles]
 
 
 class Counted(NamedTuple):
@@ -89,7 +88,6 @@ class WithRuns(NamedTuple):
     own: list[frozenset[str]]
     runs: list[bytes]
     has_caseless: list[bool]
-    decisions: SharedValue[Decisions]
 
 
 def find_in_many(
@@ -107,7 +105,8 @@ def find_in_many(
         finish: Called with a passage and its names, which may overlap; it can be pickled.
     """
     counts, stopped = CorpusCounts(before), list[tuple[str, ...]]()
-    for some, short in _each(count_short, passages, lambda some: passages[some]):
+    alone = SharedValue(None)
+    for some, short in _each(count_short, passages, lambda some: passages[some], alone):
         stops = tuple(chain.from_iterable(short.stopped))
         counts.add_passages(passages[some], [(short.every, stops)])
         stopped += [tuple(dict.fromkeys(words)) for words in short.stopped]
@@ -122,7 +121,7 @@ def find_in_many(
     for _, counted in _each(
         _RunFinder(rules),
         passages,
-        lambda some: WithAbbreviations(passages[some], own(some), titles),
+        lambda some: WithAbbreviations(passages[some], own(some)),
         titles,
     ):
         counts.add_each(*counted.words)
@@ -133,13 +132,13 @@ def find_in_many(
     batches = _each(
         _NameFinder(rules, finish),
         passages,
-        lambda some: WithRuns(passages[some], own(some), runs[some], has_caseless[some], decisions),
+        lambda some: WithRuns(passages[some], own(some), runs[some], has_caseless[some]),
         decisions,
     )
     return corpus, chain.from_iterable(found for _, found in batches)
 
 
-def count_short(passages: Sequence[NormalizedPassage]) -> Short:
+def count_short(passages: Sequence[NormalizedPassage], _: None = None) -> Short:
     """Return the short words of a batch.
 
     Example:
@@ -157,8 +156,8 @@ class _RunFinder:
 
     rules: Rules
 
-    def __call__(self, batch: WithAbbreviations) -> Counted:
-        (titles, firsts), runs, counted = batch.titles.value, list[bytes](), []
+    def __call__(self, batch: WithAbbreviations, shared: Titles) -> Counted:
+        (titles, firsts), runs, counted = shared, list[bytes](), []
         for words, its_counted in find_words(batch.passages, batch.own):
             counted.append(its_counted)
             found = find_passage_runs(words, titles, firsts, self.rules)
@@ -182,8 +181,7 @@ class _NameFinder(Generic[Found]):
     rules: Rules
     finish: Finish[Found]
 
-    def __call__(self, batch: WithRuns) -> list[Found]:
-        decisions = batch.decisions.value
+    def __call__(self, batch: WithRuns, decisions: Decisions) -> list[Found]:
         results = list[Found]()
         for passage, own, packed, has_caseless in zip(
             batch.passages, batch.own, batch.runs, batch.has_caseless, strict=True
@@ -264,14 +262,15 @@ def unpack_runs(text: str, packed: array[int]) -> tuple[TextWords, list[Run]]:
 
 
 Batch = TypeVar("Batch")
+Shared = TypeVar("Shared")
 Result = TypeVar("Result")
 
 
 def _each(
-    function: Callable[[Batch], Result],
+    function: Callable[[Batch, Shared], Result],
     passages: Sequence[NormalizedPassage],
     batch_of: Callable[[slice], Batch],
-    shared: SharedValue[Any] | None = None,
+    shared: SharedValue[Shared],
 ) -> Iterator[tuple[slice, Result]]:
     """Yield batches of passages, as slices of all, each with what a function returns of it.
 
@@ -279,14 +278,33 @@ def _each(
         function: The function, which can be pickled.
         passages: All passages.
         batch_of: What the function is called with, of the passages in a slice.
-        shared: What each batch has in it besides; a batch that is sent is no smaller than that.
+        shared: What else it is called with. An executor is sent no batch that is smaller.
     """
+    sizes = [len(passage.text) for passage in passages]
     if works_elsewhere():
-        least = max(MIN_SENT, 0 if shared is None else len(shared.packed))
-        slices = list(_slices([len(passage.text) for passage in passages], least))
-    else:
-        slices = [slice(i, i + BLOCK) for i in range(0, len(passages), BLOCK)]
-    return zip(slices, run_batches(function, map(batch_of, slices)), strict=True)
+        slices = list(_slices(sizes, max(MIN_SENT, len(shared.packed))))
+        batches = ((batch_of(some), shared) for some in slices)
+        return zip(slices, run_batches(partial(_with_own, function), batches), strict=True)
+    slices = [slice(i, i + BLOCK) for i in range(0, len(passages), BLOCK)]
+    with_shared = partial(_with_shared, function, shared)
+    begun = begin_items(
+        with_shared, list(map(batch_of, slices)), sizes=[sum(sizes[some]) for some in slices]
+    )
+    found = map(with_shared, map(batch_of, slices)) if begun is None else begun.in_turn()
+    return zip(slices, found, strict=True)
+
+
+def _with_own(
+    function: Callable[[Batch, Shared], Result], batch: tuple[Batch, SharedValue[Shared]]
+) -> Result:
+    own, shared = batch
+    return function(own, shared.value)
+
+
+def _with_shared(
+    function: Callable[[Batch, Shared], Result], shared: SharedValue[Shared], batch: Batch
+) -> Result:
+    return function(batch, shared.value)
 
 
 def _slices(sizes: Sequence[int], least: int) -> Iterator[slice]:
