@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -78,22 +79,24 @@ def filtered_index(index: Contents, where: Where) -> Contents:
 def _allowed(index: IndexContents, test: Callable[[Mapping[str, object]], bool]) -> Mask:
     """Return what the test allows: of the documents where there are any, or else of the nodes."""
     if index.documents:
-        return _allowed_documents(index.documents, test)
+        return _allowed_documents(index, test)
     return _allowed_nodes(index.graph, test)
 
 
 Test = Callable[[Mapping[str, object]], bool]
 
 
-def _allowed_documents(documents: Sequence[Document], test: Test) -> Mask:
-    is_container = np.array([document.heading for document in documents], np.bool_)
+def _allowed_documents(index: IndexContents, test: Test) -> Mask:
+    documents, are_containers = index.documents, index.are_containers
+    if not are_containers.any():
+        return np.fromiter((bool(test(one.metadata)) for one in documents), np.bool_)
 
     def shown(place: int) -> tuple[str, Mapping[str, object]]:
         document = documents[place]
         return document.text, document.metadata
 
     return _with_containers(
-        is_container,
+        are_containers,
         np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
         _contents_of(documents),
         shown,
@@ -264,19 +267,15 @@ class FilteredIndexes:
 
 def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     """Return the index of the allowed documents, built again without asking a language model."""
-    documents = tuple(
-        document
-        for document, is_allowed in zip(index.documents, allowed.tolist(), strict=True)
-        if is_allowed
-    )
+    documents = tuple(compress(index.documents, allowed.tolist()))
     if all(document.heading for document in documents):
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
-    came, ids = {document.id for document in index.documents}, {d.id for d in documents}
-    forbidden = came - ids
-    in_place = filtered_in_place(index, forbidden)
+    in_place = filtered_in_place(index, allowed)
     if in_place is not None:
         return in_place
+    came, ids = index.document_of.keys(), {document.id for document in documents}
+    forbidden = came - ids
     base = index.graph
     rows = ((one.id, base.find_row(one.id)) for one in documents)
     row_of = {id: row for id, row in rows if row is not None}
