@@ -89,7 +89,8 @@ Test = Callable[[Mapping[str, object]], bool]
 def _allowed_documents(index: IndexContents, test: Test) -> Mask:
     documents, are_containers = index.documents, index.are_containers
     if not are_containers.any():
-        return np.fromiter((bool(test(one.metadata)) for one in documents), np.bool_)
+        found = map(test, [one.metadata for one in documents])
+        return np.fromiter(map(bool, found), np.bool_, len(documents))
 
     def shown(place: int) -> tuple[str, Mapping[str, object]]:
         document = documents[place]

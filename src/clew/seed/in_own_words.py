@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from clew.graph import Graph, Rows, freeze
+from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed.in_sections import InSections
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import words
@@ -119,6 +119,10 @@ class LinkedWordsPart:
             found = [self._count(text) for text in texts]
         words[rows] = found
         return freeze(words, np.int32)
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Rows) -> Rows:
+        """Return what `compute` returns."""
+        return freeze(before[stays], np.int32)
 
     def _count(self, text: str) -> int:
         found = count_beside_links(text, enough=self.enough)
