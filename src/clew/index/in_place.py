@@ -21,9 +21,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
+from clew.embedding.known_counts import known_counts
 from clew.graph import (
     DeferredEdges,
     Edges,
@@ -32,11 +34,12 @@ from clew.graph import (
     Mask,
     carry_grown_parts,
     carry_shrunk_parts,
+    freeze,
     row_mask,
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
-from clew.index.build import checked_edges, edges_by, read_graph
+from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
 from clew.index.contents import IndexContents
 from clew.processes import working
 from clew.read import (
@@ -144,22 +147,41 @@ def without_documents_in_place(index: Contents, ids: Collection[str]) -> Content
 def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     """Return the index as if some documents had never come; None where it has to be built whole.
 
-    That is where a vector may come from the whole corpus, as by the embedded default, where there
-    are names, which are spelt as the first document spells them, and where the extractor has learnt
-    from all passages together.
+    That is where there are names, which are spelt as the first document spells them, and where the
+    extractor has learnt from all passages together.
 
     Args:
         index: The index.
         allowed: bool [documents], which of its documents stay.
     """
     extractor = index.config.extractor
-    may_know_of_others = (
-        index.fitted
-        or bool(index.graph.kinds.mask("entity").any())
-        or (extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index))
+    may_know_of_others = bool(index.graph.kinds.mask("entity").any()) or (
+        extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index)
     )
     forbidden = None if may_know_of_others else _nodes_of(index, ~allowed)
-    return None if forbidden is None else _without(index, ~allowed, forbidden, waits=True)
+    if forbidden is None:
+        return None
+    if index.fitted:
+        return _fitted_again(index, allowed, forbidden)
+    return _without(index, ~allowed, forbidden, waits=True)
+
+
+def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
+    """Return the index of some documents, whose embedder is fitted on their passages alone.
+
+    Args:
+        index: The index, whose graph has neither names nor facts.
+        allowed: bool [documents], those that stay.
+        forbidden: bool [nodes], the nodes of the others.
+    """
+    base, documents = index.graph, tuple(compress(index.documents, allowed.tolist()))
+    stays = surviving_rows(base, ~forbidden)
+    counts = known_counts(base, stays, texts_embedded_as(documents))
+    without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
+    nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
+    embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
+    carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
+    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder)
 
 
 def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
