@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, repeat
 from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -188,19 +188,18 @@ class StaticEmbedding:
     @classmethod
     def _uncentred(cls, batches: Sequence[TextCounts]) -> StaticEmbedding:
         """Return the embedder that texts weight, whose mean is 0."""
-        number_of, piece_counts = Counter[str](), np.zeros(PIECES, np.int64)
+        piece_counts = np.zeros(PIECES, np.int64)
         for counts in batches:
-            in_texts = np.bincount(counts.of_terms.columns, minlength=len(counts.terms))
-            number_of.update(dict(zip(counts.terms, in_texts.tolist(), strict=True)))
             in_pieces = np.bincount(counts.of_pieces.columns, minlength=len(counts.pieces))
             piece_counts[counts.pieces] += in_pieces
-        # Of words that come equally often, the order of the first sort stays.
-        ranked = sorted(sorted(number_of), key=number_of.__getitem__, reverse=True)
-        vocabulary = tuple(ranked[:MAX_WORDS])
+        every, in_texts = _texts_with_each(batches)
+        # Of words that come equally often, the order of the alphabet stays.
+        ranked = np.argsort(-in_texts, kind="stable")[:MAX_WORDS]
+        vocabulary = tuple(map(every.__getitem__, ranked.tolist()))
         return cls(
             sum(len(counts.of_terms) for counts in batches),
             vocabulary,
-            freeze(np.array([number_of[word] for word in vocabulary], np.int32), np.int32),
+            freeze(in_texts[ranked], np.int32),
             freeze(piece_counts, np.int32),
             freeze(np.zeros(DIMENSIONS + SIGNATURE_WIDTH), np.float32),
         )
@@ -398,9 +397,10 @@ class StaticEmbedding:
 
     def term_weights(self, terms: Sequence[str]) -> Floats:
         """Return the weight of each term, idf^1.5: float64 [terms]."""
-        frequencies = np.array([self._count_of.get(term, 1) for term in terms], np.float64)
+        n, count_of = len(terms), self._count_of
+        frequencies = np.fromiter(map(count_of.get, terms, repeat(1)), np.float64, n)
         pieces_of = piece_numbers().of_all(terms)
-        rarest = np.array([max(pieces, default=0) for pieces in pieces_of], np.int64)
+        rarest = np.fromiter([max(pieces, default=0) for pieces in pieces_of], np.int64, n)
         weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 
@@ -418,6 +418,18 @@ class StaticEmbedding:
         """The weight of each piece, idf: float64 [32000]."""
         counts = self.piece_counts.astype(np.float64)
         return _idf(counts, np.arange(PIECES), self.n_texts)
+
+
+def _texts_with_each(batches: Sequence[TextCounts]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the terms of all batches, sorted, and the number of texts that have each."""
+    each = [np.bincount(one.of_terms.columns, minlength=len(one.terms)) for one in batches]
+    if len(batches) == 1:
+        return batches[0].terms, each[0]
+    number_of = Counter[str]()
+    for counts, in_texts in zip(batches, each, strict=True):
+        number_of.update(dict(zip(counts.terms, in_texts.tolist(), strict=True)))
+    every = sorted(number_of)
+    return every, np.fromiter(map(number_of.__getitem__, every), np.int64, len(every))
 
 
 def _sample(n: int) -> NDArray[np.int64]:

@@ -228,6 +228,7 @@ class FilteredIndexes:
         lock: Guards `indexes`. It is never held while an index is filtered, so no question waits
             for the filter of another.
         indexes: The one that was used last stands last.
+        sizes: What those keep that were not asked since they were measured.
     """
 
     max_indexes: int
@@ -236,6 +237,7 @@ class FilteredIndexes:
     indexes: OrderedDict[tuple[IndexContents, bytes], IndexContents] = field(
         default_factory=OrderedDict
     )
+    sizes: dict[tuple[IndexContents, bytes], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         renew_after_fork(self)
@@ -255,14 +257,21 @@ class FilteredIndexes:
         with self.lock:
             if key in self.indexes:
                 self.indexes.move_to_end(key)
+                self.sizes.pop(key, None)
                 return self.indexes[key]  # type: ignore[return-value]  # computed of this index
         filtered = compute(index, allowed)
         with self.lock:
-            self.indexes[key] = filtered
-            sizes = [one.graph.kept_bytes for one in self.indexes.values()]
-            while len(sizes) > self.max_indexes or (len(sizes) > 1 and sum(sizes) > self.max_bytes):
-                self.indexes.popitem(last=False)
-                del sizes[0]
+            self.sizes.pop(key, None)  # another thread may have computed it, too
+            for one, known in self.indexes.items():
+                if one not in self.sizes:
+                    self.sizes[one] = known.graph.kept_bytes
+            self.indexes[key] = filtered  # whose questions are still to come
+            total = sum(self.sizes.values()) + filtered.graph.kept_bytes
+            while len(self.indexes) > self.max_indexes or (
+                len(self.indexes) > 1 and total > self.max_bytes
+            ):
+                oldest, _ = self.indexes.popitem(last=False)
+                total -= self.sizes.pop(oldest, 0)
         return filtered
 
 
