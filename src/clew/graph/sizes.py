@@ -42,12 +42,12 @@ class SizeEstimate:
 
     def bytes_of(self, value: object, depth: int = 0) -> int:
         """Return the estimated bytes of a value, each object counted once."""
+        if type(value) in LEAVES:  # most are, and asking for abstract classes takes longer
+            return sys.getsizeof(value) if depth <= MAX_DEPTH else 0
         if isinstance(value, np.ndarray):
             return self._array_bytes(value)
         if id(value) in self.found or id(value) in self.known or depth > MAX_DEPTH:
             return 0
-        if type(value) in LEAVES:  # most are, and asking for abstract classes takes longer
-            return sys.getsizeof(value)
         if isinstance(value, (type, ModuleType)) or self.stop(value):
             return 0
         own = sys.getsizeof(value, 64)

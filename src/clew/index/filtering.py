@@ -265,8 +265,8 @@ class FilteredIndexes:
             for one, known in self.indexes.items():
                 if one not in self.sizes:
                     self.sizes[one] = known.graph.kept_bytes
-            self.indexes[key] = filtered  # whose questions are still to come
-            total = sum(self.sizes.values()) + filtered.graph.kept_bytes
+            self.indexes[key] = filtered  # of which nothing is computed yet
+            total = sum(self.sizes.values()) + filtered.graph.own_bytes
             while len(self.indexes) > self.max_indexes or (
                 len(self.indexes) > 1 and total > self.max_bytes
             ):
