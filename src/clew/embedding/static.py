@@ -510,7 +510,7 @@ class TextCounts:
         of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))
         # The terms of plain English letters are the words, in lower case.
         number_of_term = Numbering[str]()
-        lower_numbers, _ = number_of_term.of_lists([map(str.lower, words)])
+        lower_numbers = number_of_term.of_all(list(map(str.lower, words)))
         is_plain = np.array([text.isascii() for text in texts], np.bool_)
         others = np.flatnonzero(~is_plain)
         other_numbers, other_starts = number_of_term.of_lists(
@@ -580,7 +580,7 @@ def _by_name(
 def _joined(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """All lists one after the other, and where each starts and ends."""
     values = np.fromiter(chain.from_iterable(lists), np.int64)
-    return values, offsets_of([len(values) for values in lists])
+    return values, offsets_of(np.fromiter(map(len, lists), np.int64, len(lists)))
 
 
 def _counted(columns: NDArray[np.integer], starts: NDArray[np.int64], width: int) -> CompressedRows:
