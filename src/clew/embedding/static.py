@@ -325,7 +325,13 @@ class StaticEmbedding:
             >>> bool((static.scale_counts(counts) == static.embed_counts(counts)[1]).all())
             True
         """
-        return self._scales_of(self._vectors_of(counts))
+        scales = np.zeros((len(counts), 3), np.float32)
+
+        def take(start: int, end: int, halves: Floats, lengths: Floats) -> None:
+            scales[start:end] = self._scales_of(TextSums(halves.astype(np.float32), lengths))
+
+        self._sum_in_batches(counts, take)  # which are not all in memory at once
+        return scales
 
     def _scales_of(self, sums: TextSums) -> Vectors:
         vectors, lengths = sums
@@ -342,9 +348,27 @@ class StaticEmbedding:
 
     def _vectors_of(self, counts: TextCounts) -> TextSums:
         """Return the two halves side by side, before the mean is subtracted, and their lengths."""
-        n = len(counts.of_terms)
+        n = len(counts)
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
+
+        def take(start: int, end: int, halves: Floats, lengths_of_halves: Floats) -> None:
+            vectors[start:end], lengths[start:end] = halves, lengths_of_halves
+
+        self._sum_in_batches(counts, take)
+        return TextSums(vectors, lengths)
+
+    def _sum_in_batches(
+        self, counts: TextCounts, take: Callable[[int, int, Floats, Floats], None]
+    ) -> None:
+        """Add up the pieces and the terms of texts, batch by batch, perhaps in two threads.
+
+        Args:
+            counts: of the texts.
+            take: called with the places of a batch, from one on and up to another, and what
+                `_joined_halves` returns of its texts.
+        """
+        n = len(counts)
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
@@ -354,14 +378,13 @@ class StaticEmbedding:
                 end = min(start + BATCH, last)
                 meaning = of_pieces.part(start, end).times_dense(pieces)
                 spelling = of_terms.part(start, end).dense_product(spellings)
-                vectors[start:end], lengths[start:end] = self._joined_halves(meaning, spelling)
+                take(start, end, *self._joined_halves(meaning, spelling))
 
         if n <= MIN_BESIDE:
             make(0, n)
         else:
             half = n // (2 * BATCH) * BATCH
             both(lambda: make(0, half), lambda: make(half, n))
-        return TextSums(vectors, lengths)
 
     def _joined_halves(self, meaning: Floats, spelling: Floats) -> tuple[Floats, Floats]:
         """Return unit rows that consist of two weighted halves, and the lengths of the halves.
