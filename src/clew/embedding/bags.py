@@ -592,7 +592,8 @@ def bags_of_texts(
     Args:
         table: the table.
         texts: the texts.
-        counts_of: counts texts; None for `TextCounts.of`.
+        counts_of: counts texts; None for `TextCounts.of`. Where it is given, for a graph that is
+            not saved, the scales are rounded otherwise.
 
     Example:
         >>> static, rows = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
@@ -605,7 +606,8 @@ def bags_of_texts(
     n_before, start, rows = len(number_of), 0, _Rows(len(texts))
     for batch in _batches(texts):
         counts = (counts_of or TextCounts.of)(batch)
-        rows.add_made(start, _MadeTexts.without_vectors(counts, embedder), number_of)
+        made = _MadeTexts.without_vectors(counts, embedder, rounded=counts_of is not None)
+        rows.add_made(start, made, number_of)
         start += len(batch)
     table.add_terms(list(number_of)[n_before:])
     return rows.segment(table)
@@ -635,9 +637,17 @@ class _MadeTexts(NamedTuple):
         return cls(counts, scales, is_made, np.arange(len(vectors)), vectors)
 
     @classmethod
-    def without_vectors(cls, counts: TextCounts, embedder: StaticEmbedding) -> _MadeTexts:
-        """Return texts with those vectors alone that are kept in the place of bags."""
-        scales = embedder.scale_counts(counts)
+    def without_vectors(
+        cls, counts: TextCounts, embedder: StaticEmbedding, *, rounded: bool = False
+    ) -> _MadeTexts:
+        """Return texts with those vectors alone that are kept in the place of bags.
+
+        Args:
+            counts: of the texts.
+            embedder: what embeds them.
+            rounded: whether the scales may be rounded otherwise than those of the vectors.
+        """
+        scales = embedder.scale_sums(counts) if rounded else embedder.scale_counts(counts)
         is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
         places = np.flatnonzero(is_made & _is_too_often(counts))
         vectors, _ = embedder.embed_counts(counts.take(places))

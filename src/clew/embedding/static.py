@@ -327,10 +327,47 @@ class StaticEmbedding:
         """
         scales = np.zeros((len(counts), 3), np.float32)
 
-        def take(start: int, end: int, halves: Floats, lengths: Floats) -> None:
+        def take(start: int, end: int, meaning: Floats, spelling: Floats) -> None:
+            halves, lengths = self._joined_halves(meaning, spelling)
             scales[start:end] = self._scales_of(TextSums(halves.astype(np.float32), lengths))
 
         self._sum_in_batches(counts, take)  # which are not all in memory at once
+        return scales
+
+    def scale_sums(self, counts: TextCounts) -> Vectors:
+        """Return what `scale_counts` returns, but for the rounding, in half the time.
+
+        The halves are not made unit rows: their lengths, and their products with the mean, say
+        where the vectors are.
+
+        Args:
+            counts: of the texts.
+
+        Example:
+            >>> static = StaticEmbedding.fit(["The ferry leaves at nine."])
+            >>> counts = TextCounts.of(["A ferry", "..."])
+            >>> bool(np.allclose(static.scale_sums(counts), static.scale_counts(counts)))
+            True
+        """
+        scales = np.zeros((len(counts), 3), np.float32)
+        mean = self.mean.astype(np.float64)
+        shares = np.array([MEANING_SHARE, 1 - MEANING_SHARE])
+
+        def take(start: int, end: int, meaning: Floats, spelling: Floats) -> None:
+            squares = np.stack([np.einsum("ij,ij->i", half, half) for half in (meaning, spelling)])
+            products = np.stack([meaning @ mean[:DIMENSIONS], spelling @ mean[DIMENSIONS:]])
+            lengths, factors = np.sqrt(squares), np.where(squares > 0, shares[:, None], 0)
+            halves = np.sqrt(factors) / np.where(lengths > 0, lengths, 1)
+            total = np.sqrt(factors.sum(axis=0))
+            is_made = total > 0
+            total[~is_made] = 1
+            with_mean = (halves * products).sum(axis=0) / total
+            centred = np.sqrt(np.maximum(1 - 2 * with_mean + mean @ mean, 0))
+            scale = is_made / np.maximum(centred, 1e-300)
+            scales[start:end, :2] = (halves * (scale / total)).T
+            scales[start:end, 2] = scale
+
+        self._sum_in_batches(counts, take)
         return scales
 
     def _scales_of(self, sums: TextSums) -> Vectors:
@@ -352,8 +389,9 @@ class StaticEmbedding:
         lengths = np.zeros((n, 2))
         vectors = np.zeros((n, self.dimensions), np.float32)
 
-        def take(start: int, end: int, halves: Floats, lengths_of_halves: Floats) -> None:
-            vectors[start:end], lengths[start:end] = halves, lengths_of_halves
+        def take(start: int, end: int, meaning: Floats, spelling: Floats) -> None:
+            joined = self._joined_halves(meaning, spelling)
+            vectors[start:end], lengths[start:end] = joined
 
         self._sum_in_batches(counts, take)
         return TextSums(vectors, lengths)
@@ -365,8 +403,8 @@ class StaticEmbedding:
 
         Args:
             counts: of the texts.
-            take: called with the places of a batch, from one on and up to another, and what
-                `_joined_halves` returns of its texts.
+            take: called with the places of a batch, from one on and up to another, and the sums,
+                float64 [n, DIMENSIONS] and float64 [n, SIGNATURE_WIDTH].
         """
         n = len(counts)
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
@@ -378,7 +416,7 @@ class StaticEmbedding:
                 end = min(start + BATCH, last)
                 meaning = of_pieces.part(start, end).times_dense(pieces)
                 spelling = of_terms.part(start, end).dense_product(spellings)
-                take(start, end, *self._joined_halves(meaning, spelling))
+                take(start, end, meaning, spelling)
 
         if n <= MIN_BESIDE:
             make(0, n)
