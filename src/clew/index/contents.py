@@ -85,19 +85,17 @@ class IndexContents:
 
     @cached_property
     def document_rows(self) -> NDArray[np.int64]:
-        """The rows of the nodes that the documents are: int64 [documents].
+        """The rows of the nodes that the documents are: int64 [documents]; -1 for none.
 
         Documents mostly have the order of their nodes. Then no id is looked up, which takes ten
         times as long.
-
-        Raises:
-            KeyError: A document has no node.
         """
         graph, ids = self.graph, [document.id for document in self.documents]
         rows = np.flatnonzero(graph.documents == np.arange(len(graph)))
         if len(rows) == len(ids) and list(texts_at(graph.ids, rows.tolist())) == ids:
             return rows
-        return np.array([graph.row(id) for id in ids], np.int64)
+        found = map(graph.find_row, ids)
+        return np.array([-1 if row is None else row for row in found], np.int64)
 
     @cached_property
     def related_documents(self) -> tuple[Document, ...]:

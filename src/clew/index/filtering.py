@@ -287,8 +287,8 @@ def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     came, ids = index.document_of.keys(), {document.id for document in documents}
     forbidden = came - ids
     base = index.graph
-    rows = ((one.id, base.find_row(one.id)) for one in documents)
-    row_of = {id: row for id, row in rows if row is not None}
+    rows = zip(documents, index.document_rows[allowed].tolist(), strict=True)
+    row_of = {one.id: row for one, row in rows if row >= 0}
     stays = row_mask([*row_of.values()], len(base))
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None

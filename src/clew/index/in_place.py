@@ -194,8 +194,10 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         left = [one for one in related if one.id not in gone]
         if _name(left, gone) or _name(some, index.document_of.keys() - gone):
             return None
-    base = index.graph
-    nodes = row_mask(index.document_rows[is_gone], len(base))
+    base, rows = index.graph, index.document_rows[is_gone]
+    if (rows < 0).any():
+        return None
+    nodes = row_mask(rows, len(base))
     nodes |= (base.documents >= 0) & nodes[base.documents]
     return nodes
 

@@ -41,8 +41,13 @@ MANY = MOST_WRITTEN // 2
 BLOCK = 128  # passages that are counted in one call
 MIN_SENT = 200_000  # characters of the passages that an executor is sent at once
 OF_WORD = 4  # whole numbers
+MAX_HELD = 4_096
+"""Passages up to which their words are kept as they are until all are counted: some 60 MB, and to
+pack them takes a seventh of the time."""
 
 Titles = tuple[TitleWords, FirstWords]
+Runs = bytes | tuple[TextWords, list[Run]]
+"""What may be a name in a passage: as the bytes of `pack_runs`, or with the passage's words."""
 Found = TypeVar("Found")
 Finish = Callable[[NormalizedPassage, list[Mention]], Found]
 
@@ -72,12 +77,12 @@ class Counted(NamedTuple):
     """The words of a batch that are counted, one passage after the other; see `CountedWords`.
 
     Attributes:
-        runs: Of each passage, what may be a name, as the bytes of `pack_runs`.
+        runs: Of each passage, what may be a name.
         has_caseless: Of each, whether it has words in scripts without capitals.
         words: Words with capitals, small words, caseless words, and pairs of these.
     """
 
-    runs: list[bytes]
+    runs: list[Runs]
     has_caseless: list[bool]
     words: tuple[list[str], list[str], list[str], list[str]]
 
@@ -87,7 +92,7 @@ class WithRuns(NamedTuple):
 
     passages: Sequence[NormalizedPassage]
     own: list[frozenset[str]]
-    runs: list[bytes]
+    runs: list[Runs]
     has_caseless: list[bool]
     decisions: SharedValue[Decisions]
 
@@ -118,9 +123,10 @@ def find_in_many(
     def own(some: slice) -> list[frozenset[str]]:
         return [abbreviations.intersection(words) for words in stopped[some]]
 
-    runs, has_caseless = list[bytes](), list[bool]()
+    runs, has_caseless = list[Runs](), list[bool]()
+    packs = len(passages) > MAX_HELD or works_elsewhere()
     for _, counted in _each(
-        _RunFinder(rules),
+        _RunFinder(rules, packs),
         passages,
         lambda some: WithAbbreviations(passages[some], own(some), titles),
         titles,
@@ -153,16 +159,22 @@ def count_short(passages: Sequence[NormalizedPassage]) -> Short:
 
 @dataclass(frozen=True)
 class _RunFinder:
-    """Finds what may be a name in a batch, and the words that are counted."""
+    """Finds what may be a name in a batch, and the words that are counted.
+
+    Attributes:
+        rules: What is a name.
+        packs: Whether it is packed, to be sent or kept in little memory.
+    """
 
     rules: Rules
+    packs: bool
 
     def __call__(self, batch: WithAbbreviations) -> Counted:
-        (titles, firsts), runs, counted = batch.titles.value, list[bytes](), []
+        (titles, firsts), runs, counted = batch.titles.value, list[Runs](), []
         for words, its_counted in find_words(batch.passages, batch.own):
             counted.append(its_counted)
             found = find_passage_runs(words, titles, firsts, self.rules)
-            runs.append(pack_runs(words, found).tobytes())
+            runs.append(pack_runs(words, found).tobytes() if self.packs else (words, found))
         return Counted(
             runs,
             [bool(one.caseless) for one in counted],
@@ -192,7 +204,11 @@ class _NameFinder(Generic[Found]):
             if has_caseless:
                 caseless = caseless_words(find_passage_words(passage, own))
             evidence = decisions.evidence(passage, own, caseless)
-            words, runs = unpack_runs(passage.text, array("i", packed))
+            words, runs = (
+                unpack_runs(passage.text, array("i", packed))
+                if isinstance(packed, bytes)
+                else packed
+            )
             mentions = choose_mentions(passage, words, runs, caseless, evidence, self.rules)
             results.append(self.finish(passage, mentions))
         return results
