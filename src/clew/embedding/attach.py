@@ -19,7 +19,7 @@ from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.embedding.general import GeneralEmbedding
 from clew.embedding.late_bags import LateBags, LateBagSegment
-from clew.embedding.static import CountsOf, StaticEmbedding
+from clew.embedding.static import CountsOf, StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import (
     EMPTY,
@@ -258,7 +258,7 @@ def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> An
         return facts.vectors
     if counts is None or not isinstance(fitted, StaticEmbedding):
         return None
-    late = LateBags(BagTable(fitted, ()), lambda: facts.texts, counts)
+    late = LateBags(BagTable(fitted, ()), lambda: facts.texts, TextCounts.of)
     return VectorColumn([LateBagSegment(late, np.arange(len(facts)))])
 
 
@@ -286,7 +286,7 @@ def _late_names(
         return None
 
     def make() -> Vectors:
-        return fitted.vectors_of(counts(texts_to_embed(graph, names, replacement_texts)))
+        return fitted(texts_to_embed(graph, names, replacement_texts))
 
     return DeferredSegment((len(names), fitted.dimensions), make)
 

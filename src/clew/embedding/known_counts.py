@@ -6,9 +6,8 @@ only what they weigh is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import repeat
 from typing import Any
 
@@ -19,7 +18,7 @@ from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, VectorColumn, row_mask, texts_at
+from clew.graph import AnyVectors, Graph, Mask, VectorColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,36 +41,22 @@ class KnownBags:
 
 
 def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]) -> KnownCounts:
-    """Return what counts the texts of some nodes, and of what was read of these, by known bags.
+    """Return what counts the texts of some nodes by known bags.
+
+    Those of names and facts are not looked for: to read one takes no longer.
 
     Args:
         graph: the graph of these nodes and of others.
         stays: bool [nodes], which nodes are meant.
         replacement_texts: id -> the text that is embedded in place of the node's own.
     """
-    is_known = stays | row_mask(graph.read_from.owners_of(stays), len(graph))
-    rows = rows_to_embed(graph)
-    rows = rows[is_known[rows]]
-    is_name = graph.kinds.mask("entity")[rows]
-
-    def known_in(own_rows: NDArray[np.int64]) -> list[KnownBags]:
-        sources = list[KnownBags]()
-        for start, segment in _bags_of(graph.vectors):
-            own = _with_bags(segment, own_rows, start)
-            texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
-            sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
-        return sources
-
-    def of_names_and_facts() -> list[KnownBags]:
-        sources = known_in(rows[is_name])
-        facts = np.unique(graph.facts.read_from.owners_of(stays))
-        for start, segment in _bags_of(graph.facts.vectors):
-            own = _with_bags(segment, facts, start)
-            texts = texts_at(graph.facts.texts, (own + start).tolist())
-            sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
-        return sources
-
-    return KnownCounts(known_in(rows[~is_name]), of_names_and_facts)
+    sources, rows = list[KnownBags](), rows_to_embed(graph)
+    rows = rows[stays[rows] & ~graph.kinds.mask("entity")[rows]]
+    for start, segment in _bags_of(graph.vectors):
+        own = _with_bags(segment, rows, start)
+        texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
+        sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
+    return KnownCounts(sources)
 
 
 class KnownCounts:
@@ -79,61 +64,33 @@ class KnownCounts:
 
     Args:
         sources: the bags.
-        more: returns further ones, which are looked for where a text is in none of these.
 
     Example:
         >>> KnownCounts([])(["a red fox"]).terms
         ['a', 'fox', 'red']
     """
 
-    def __init__(
-        self,
-        sources: Sequence[KnownBags],
-        more: Callable[[], Sequence[KnownBags]] | None = None,
-    ) -> None:
-        self._of_some = _Sources(sources)
-        self._more = more
-
-    @cached_property
-    def _of_all(self) -> _Sources:
-        return _Sources([*self._of_some.sources, *(self._more() if self._more else ())])
+    def __init__(self, sources: Sequence[KnownBags]) -> None:
+        self._sources = sources
+        self._source_of: dict[str, int] = {}  # the first that knows a text
+        for number, one in reversed(list(enumerate(sources))):
+            self._source_of.update(dict.fromkeys(one.row_of, number))
 
     def __call__(self, texts: Sequence[str]) -> TextCounts:
         """Return what `TextCounts.of` returns."""
-        known = self._of_some
-        if self._more is not None and not all(map(known.number_of.__contains__, texts)):
-            known = self._of_all
-        source_of = known.numbers(texts)
-        nobody = len(known.sources)
+        nobody = len(self._sources)
+        numbers = map(self._source_of.get, texts, repeat(nobody))
+        source_of = np.fromiter(numbers, np.int64, len(texts))
         parts, places = list[TextCounts](), list[NDArray[np.int64]]()
         for number in np.unique(source_of).tolist():
             own = np.flatnonzero(source_of == number)
             some = [texts[i] for i in own.tolist()]
-            is_known = number < nobody
-            parts.append(known.sources[number].counts(some) if is_known else TextCounts.of(some))
+            known = number < nobody
+            parts.append(self._sources[number].counts(some) if known else TextCounts.of(some))
             places.append(own)
         if len(parts) < 2:
             return parts[0] if parts else TextCounts.of(texts)
         return TextCounts.joined(parts).take(np.argsort(np.concatenate(places)))
-
-
-class _Sources:
-    """Bags, and which of them know each text.
-
-    Args:
-        sources: the bags.
-    """
-
-    def __init__(self, sources: Sequence[KnownBags]) -> None:
-        self.sources = sources
-        self.number_of: dict[str, int] = {}  # the first that knows a text
-        for number, one in reversed(list(enumerate(sources))):
-            self.number_of.update(dict.fromkeys(one.row_of, number))
-
-    def numbers(self, texts: Sequence[str]) -> NDArray[np.int64]:
-        """Return the place of the bags that know each text; that behind all for none."""
-        found = map(self.number_of.get, texts, repeat(len(self.sources)))
-        return np.fromiter(found, np.int64, len(texts))
 
 
 def _bags_of(vectors: AnyVectors) -> Iterator[tuple[int, BagSegment]]:
