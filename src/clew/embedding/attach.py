@@ -258,6 +258,9 @@ def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> An
         return facts.vectors
     if counts is None or not isinstance(fitted, StaticEmbedding):
         return None
+    if not is_large(graph):
+        shape = len(facts), fitted.dimensions
+        return VectorColumn([DeferredSegment(shape, lambda: fitted(facts.texts))])
     late = LateBags(BagTable(fitted, ()), lambda: facts.texts, TextCounts.of)
     return VectorColumn([LateBagSegment(late, np.arange(len(facts)))])
 
