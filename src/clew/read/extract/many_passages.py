@@ -200,18 +200,30 @@ class _NameFinder(Generic[Found]):
         for passage, own, packed, has_caseless in zip(
             batch.passages, batch.own, batch.runs, batch.has_caseless, strict=True
         ):
+            words, runs = _read_again(passage, packed)
             caseless = list[Word]()
             if has_caseless:
-                caseless = caseless_words(find_passage_words(passage, own))
+                is_whole = not isinstance(packed, bytes)
+                caseless = caseless_words(words if is_whole else find_passage_words(passage, own))
             evidence = decisions.evidence(passage, own, caseless)
-            words, runs = (
-                unpack_runs(passage.text, array("i", packed))
-                if isinstance(packed, bytes)
-                else packed
-            )
             mentions = choose_mentions(passage, words, runs, caseless, evidence, self.rules)
-            results.append(self.finish(passage, mentions))
+            results.append(self.finish(passage, _behind(words.start, mentions)))
         return results
+
+
+def _read_again(passage: NormalizedPassage, runs: Runs) -> tuple[TextWords, list[Run]]:
+    """Return what may be a name in a passage, and its words, those of these names at least."""
+    return unpack_runs(passage.text, array("i", runs)) if isinstance(runs, bytes) else runs
+
+
+def _behind(start: int, mentions: list[Mention]) -> list[Mention]:
+    """Return names by their places in their own text, which begins at a place of a longer one."""
+    if not start:
+        return mentions
+    return [
+        Mention(name, first - start, end - start, sentence - start)
+        for name, first, end, sentence in mentions
+    ]
 
 
 def pack_runs(words: TextWords, runs: Sequence[Run]) -> array[int]:
