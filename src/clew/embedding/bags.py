@@ -51,6 +51,7 @@ from clew.text.numbering import Numbering
 
 MAX_COUNT = 255  # of a term or a piece in a text; a text with more keeps its vector
 BATCH = 8192  # texts that are counted at once
+LARGE_BATCH = 65_536  # of which no vectors are made
 MAX_BESIDE = 100_000  # texts that are no passages, of which another process does a part
 MAX_MADE = 20_000  # vectors that are kept until near passages are found, which wants all: 60 MB
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
@@ -567,7 +568,7 @@ def fit_bags(
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
     if counted is None:
-        counted = map(counts_of or TextCounts.of, _batches(corpus))
+        counted = map(counts_of or TextCounts.of, _batches(corpus, BATCH))
     embedder, made_of = _fitted(corpus, counted, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
     beside = _begin_others(embedder, others, n_kept - len(corpus), counts_of)
@@ -604,9 +605,10 @@ def bags_of_texts(
     embedder, number_of = table.embedder, Numbering[str]()
     number_of.of_lists([table.terms])
     n_before, start, rows = len(number_of), 0, _Rows(len(texts))
-    for batch in _batches(texts):
+    rounded = counts_of is not None  # and then no vectors are made, which would take memory
+    for batch in _batches(texts, LARGE_BATCH if rounded else BATCH):
         counts = (counts_of or TextCounts.of)(batch)
-        made = _MadeTexts.without_vectors(counts, embedder, rounded=counts_of is not None)
+        made = _MadeTexts.without_vectors(counts, embedder, rounded=rounded)
         rows.add_made(start, made, number_of)
         start += len(batch)
     table.add_terms(list(number_of)[n_before:])
@@ -674,7 +676,7 @@ def _begin_others(
     Returns:
         What returns what each batch becomes, in turn.
     """
-    batches = list(_batches(texts))
+    batches = list(_batches(texts, BATCH))
     items = [(batch, max(n_kept - i * BATCH, 0)) for i, batch in enumerate(batches)]
     begun = None
     if counts_of is None and len(batches) > 1 and len(texts) <= MAX_BESIDE:
@@ -777,8 +779,8 @@ def widened(counts: TextCounts) -> TextCounts:
     return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    return (list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
+def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    return (list(texts[start : start + size]) for start in range(0, len(texts), size))
 
 
 def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:

@@ -53,6 +53,8 @@ class SizeEstimate:
         own = sys.getsizeof(value, 64)
         self.found.add(id(value))
         if isinstance(value, Mapping):
+            if (stored := getattr(value, "stored", None)) is not None:
+                return own + self.bytes_of(stored, depth + 1)  # it makes its values of that
             keys, values = _sample(value.keys(), len(value)), _sample(value.values(), len(value))
             return own + self._scaled([*keys, *values], len(value), depth)
         if isinstance(value, (list, tuple, set, frozenset)):

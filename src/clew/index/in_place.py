@@ -220,9 +220,17 @@ def _without(
         ids = {one.id for one in compress(index.documents, is_gone.tolist())}
         facts = {id: triples for id, triples in facts.items() if id not in ids}
     stays = surviving_rows(base, ~forbidden)
-    graph = base.filtered(~forbidden)
-    links = index.config.links
-    parts = [_shrunk_edges(link, graph, base, stays, waits=waits) for link in links]
+    linked, late = base, set[str]()
+    if waits:  # edges that nobody has asked for are not made for this
+        made = base.edges.of_kinds(())
+        linked, late = base.unchecked(edges=made), {*base.edges.kind_names} - {*made.kinds.names}
+    graph = linked.filtered(~forbidden)
+    parts = [
+        _made_anew(link, graph)
+        if link.kind in late
+        else _shrunk_edges(link, graph, linked, stays, waits=waits)
+        for link in index.config.links
+    ]
     graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
     return replace(index, graph=graph, documents=left, facts=facts)
