@@ -202,9 +202,7 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
     return nodes
 
 
-def _without(
-    index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = False
-) -> Contents:
+def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = False) -> Contents:
     """Return the index without some documents.
 
     Args:
