@@ -12,8 +12,6 @@ from clew.graph import DeferredSegment, VectorColumn
 from clew.index import in_place
 from clew.index.filtering import filtered_index
 from clew.index.question import metadata_test
-from clew.read.extract import many_passages, name_reading
-from clew.read.extract.extractor import Passage
 from clew.seed.in_own_words import LinkedWordsPart
 from tests.index.test_in_place import QUESTION, described, told_apart
 
@@ -174,26 +172,3 @@ def test_names_of_a_filtered_index_have_their_vectors_when_somebody_asks():
     whole = Index.from_documents(documents[1::2], extractor=Names())
     assert np.array_equal(np.asarray(vectors), np.asarray(whole.graph.vectors))
     same_answers(filtered, whole)
-
-
-def test_words_that_are_not_packed_give_the_same_names(monkeypatch):
-    texts = [
-        "Then Anna met Ben. Mr. Bell lives in Corfu, and Mr. Ford in Delos.",
-        "“Big River” is on. Anna’s ship was built by Ella Fay in 1920.",
-        "Ο Αλέξης είδε την Αθήνα. The Long Road runs there.",
-        "इंदिरा गांधी दिल्ली में थीं. Ben came.",
-        "人々 met at the harbour of Corfu. Corfu is dry.",
-    ]
-    passages = [
-        Passage(f"p{i}", text, ("The Long Road", "Delos", "")[i % 3])
-        for i, text in enumerate(3 * texts)
-    ]
-    monkeypatch.setattr(name_reading, "MANY", 0)
-    found = {}
-    for most in (0, len(passages)):
-        monkeypatch.setattr(many_passages, "MAX_HELD", most)
-        triples, known = Names().learn(passages)
-        tables = {name: dict(table) for name, table in known.tables.items()}
-        found[most] = triples, tables, Names(min_passages=2).triples(passages)
-    assert found[0] == found[len(passages)]
-    assert sum(map(len, found[0][0])) > 20

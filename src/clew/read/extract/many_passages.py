@@ -41,13 +41,8 @@ MANY = MOST_WRITTEN // 2
 BLOCK = 128  # passages that are counted in one call
 MIN_SENT = 200_000  # characters of the passages that an executor is sent at once
 OF_WORD = 4  # whole numbers
-MAX_HELD = 4_096
-"""Passages up to which their words are kept as they are until all are counted: some 60 MB, and to
-pack them takes a seventh of the time."""
 
 Titles = tuple[TitleWords, FirstWords]
-Runs = bytes | tuple[TextWords, list[Run]]
-"""What may be a name in a passage: as the bytes of `pack_runs`, or with the passage's words."""
 Found = TypeVar("Found")
 Finish = Callable[[NormalizedPassage, list[Mention]], Found]
 
@@ -77,12 +72,12 @@ class Counted(NamedTuple):
     """The words of a batch that are counted, one passage after the other; see `CountedWords`.
 
     Attributes:
-        runs: Of each passage, what may be a name.
+        runs: Of each passage, what may be a name, as the bytes of `pack_runs`.
         has_caseless: Of each, whether it has words in scripts without capitals.
         words: Words with capitals, small words, caseless words, and pairs of these.
     """
 
-    runs: list[Runs]
+    runs: list[bytes]
     has_caseless: list[bool]
     words: tuple[list[str], list[str], list[str], list[str]]
 
@@ -92,7 +87,7 @@ class WithRuns(NamedTuple):
 
     passages: Sequence[NormalizedPassage]
     own: list[frozenset[str]]
-    runs: list[Runs]
+    runs: list[bytes]
     has_caseless: list[bool]
     decisions: SharedValue[Decisions]
 
@@ -123,10 +118,9 @@ def find_in_many(
     def own(some: slice) -> list[frozenset[str]]:
         return [abbreviations.intersection(words) for words in stopped[some]]
 
-    runs, has_caseless = list[Runs](), list[bool]()
-    packs = len(passages) > MAX_HELD or works_elsewhere()
+    runs, has_caseless = list[bytes](), list[bool]()
     for _, counted in _each(
-        _RunFinder(rules, packs),
+        _RunFinder(rules),
         passages,
         lambda some: WithAbbreviations(passages[some], own(some), titles),
         titles,
@@ -159,22 +153,16 @@ def count_short(passages: Sequence[NormalizedPassage]) -> Short:
 
 @dataclass(frozen=True)
 class _RunFinder:
-    """Finds what may be a name in a batch, and the words that are counted.
-
-    Attributes:
-        rules: What is a name.
-        packs: Whether it is packed, to be sent or kept in little memory.
-    """
+    """Finds what may be a name in a batch, and the words that are counted."""
 
     rules: Rules
-    packs: bool
 
     def __call__(self, batch: WithAbbreviations) -> Counted:
-        (titles, firsts), runs, counted = batch.titles.value, list[Runs](), []
+        (titles, firsts), runs, counted = batch.titles.value, list[bytes](), []
         for words, its_counted in find_words(batch.passages, batch.own):
             counted.append(its_counted)
             found = find_passage_runs(words, titles, firsts, self.rules)
-            runs.append(pack_runs(words, found).tobytes() if self.packs else (words, found))
+            runs.append(pack_runs(words, found).tobytes())
         return Counted(
             runs,
             [bool(one.caseless) for one in counted],
@@ -200,30 +188,14 @@ class _NameFinder(Generic[Found]):
         for passage, own, packed, has_caseless in zip(
             batch.passages, batch.own, batch.runs, batch.has_caseless, strict=True
         ):
-            words, runs = _read_again(passage, packed)
             caseless = list[Word]()
             if has_caseless:
-                is_whole = not isinstance(packed, bytes)
-                caseless = caseless_words(words if is_whole else find_passage_words(passage, own))
+                caseless = caseless_words(find_passage_words(passage, own))
             evidence = decisions.evidence(passage, own, caseless)
+            words, runs = unpack_runs(passage.text, array("i", packed))
             mentions = choose_mentions(passage, words, runs, caseless, evidence, self.rules)
-            results.append(self.finish(passage, _behind(words.start, mentions)))
+            results.append(self.finish(passage, mentions))
         return results
-
-
-def _read_again(passage: NormalizedPassage, runs: Runs) -> tuple[TextWords, list[Run]]:
-    """Return what may be a name in a passage, and its words, those of these names at least."""
-    return unpack_runs(passage.text, array("i", runs)) if isinstance(runs, bytes) else runs
-
-
-def _behind(start: int, mentions: list[Mention]) -> list[Mention]:
-    """Return names by their places in their own text, which begins at a place of a longer one."""
-    if not start:
-        return mentions
-    return [
-        Mention(name, first - start, end - start, sentence - start)
-        for name, first, end, sentence in mentions
-    ]
 
 
 def pack_runs(words: TextWords, runs: Sequence[Run]) -> array[int]:
