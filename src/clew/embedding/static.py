@@ -407,6 +407,8 @@ class StaticEmbedding:
                 float64 [n, DIMENSIONS] and float64 [n, SIGNATURE_WIDTH].
         """
         n = len(counts)
+        if not n:  # whatever terms there are
+            return
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
         of_pieces, of_terms = self._weighted(counts)
