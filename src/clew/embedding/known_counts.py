@@ -40,7 +40,12 @@ class KnownBags:
         return segment.table.counts(segment.pieces.take(rows), segment.terms.take(rows))
 
 
-def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]) -> KnownCounts:
+def known_counts(
+    graph: Graph,
+    stays: Mask,
+    replacement_texts: Mapping[str, str],
+    left: Graph | None = None,
+) -> KnownCounts:
     """Return what counts the texts of some nodes by known bags.
 
     Those of names and facts are not looked for: to read one takes no longer.
@@ -49,12 +54,16 @@ def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]
         graph: the graph of these nodes and of others.
         stays: bool [nodes], which nodes are meant.
         replacement_texts: id -> the text that is embedded in place of the node's own.
+        left: the graph of these nodes alone, in their order, whose texts are made already.
     """
+    numbers = np.arange(len(graph)) if left is None else np.cumsum(stays) - 1
     sources, rows = list[KnownBags](), rows_to_embed(graph)
     rows = rows[stays[rows] & ~graph.kinds.mask("entity")[rows]]
     for start, segment in _bags_of(graph.vectors):
         own = _with_bags(segment, rows, start)
-        texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
+        texts = texts_to_embed(
+            graph if left is None else left, numbers[own + start].tolist(), replacement_texts
+        )
         sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
     return KnownCounts(sources)
 

@@ -463,7 +463,7 @@ class StaticEmbedding:
         n, count_of = len(terms), self._count_of
         frequencies = np.fromiter(map(count_of.get, terms, repeat(1)), np.float64, n)
         pieces_of = piece_numbers().of_all(terms)
-        rarest = np.fromiter([max(pieces, default=0) for pieces in pieces_of], np.int64, n)
+        rarest = np.fromiter([max(own) if own else 0 for own in pieces_of], np.int64, n)
         weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 

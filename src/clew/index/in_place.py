@@ -176,9 +176,9 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     """
     base, documents = index.graph, tuple(compress(index.documents, allowed.tolist()))
     stays = surviving_rows(base, ~forbidden)
-    counts = known_counts(base, stays, texts_embedded_as(documents))
     without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
     nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
+    counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
     embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
     return replace(index, graph=graph, documents=documents, fitted_embedder=embedder)
