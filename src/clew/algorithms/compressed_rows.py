@@ -161,10 +161,10 @@ class CompressedRows:
 
     def with_columns(self, stays: Mask) -> CompressedRows:
         """Return the columns that stay, renumbered."""
-        left, numbers = stays[self.columns], np.cumsum(stays, dtype=np.int32) - 1
-        starts = offsets_of(left)[self.starts]
-        columns = numbers[self.columns[left]]
-        return CompressedRows(starts, columns, self.values[left], int(stays.sum()))
+        places, numbers = np.flatnonzero(stays[self.columns]), np.cumsum(stays, dtype=np.int32) - 1
+        starts = np.searchsorted(places, self.starts)
+        columns = numbers[self.columns[places]]
+        return CompressedRows(starts, columns, self.values[places], int(stays.sum()))
 
     def dense(self) -> Floats:
         """Return the matrix as an array, float64 [rows, width]."""

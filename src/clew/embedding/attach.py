@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import fit_bags
+from clew.embedding.bags import BagTable, fit_bags
 from clew.embedding.compact import is_large
 from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
@@ -96,6 +96,9 @@ def attach_vectors(
         return attached, _with_general_vectors(graph, attached.fitted, replacement_texts or EMPTY)
     known, by_counts = known or {}, _by_counts(attached, counts)
     rows = rows_to_embed(graph)
+    late_names = _late_names(graph, attached, rows, replacement_texts or EMPTY, counts)
+    if late_names is not None:
+        rows = rows[: len(rows) - late_names.shape[0]]
     texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
     is_there = has_vector(graph.vectors)[rows]
     bare, kept_rows = rows[~is_there], rows[is_there]
@@ -109,12 +112,13 @@ def attach_vectors(
     # Batches go where they belong at once: all of them beside the results would take twice as much.
     of_nodes = _Gathered(bare_texts, bare - first, place_of)
     of_facts = _Gathered(fact_texts, np.arange(len(fact_texts)), place_of)
+    n_nodes = len(graph) - first - (0 if late_names is None else late_names.shape[0])
     vectors, fact_vectors = (
-        np.zeros((n, width or 0), np.float32) for n in (len(graph) - first, len(fact_texts))
+        np.zeros((n, width or 0), np.float32) for n in (n_nodes, len(fact_texts))
     )
     for start, batch in embed_batches(by_counts, missing, width=width, progress=progress):
         if not start:
-            vectors = np.zeros((len(graph) - first, batch.shape[1]), np.float32)
+            vectors = np.zeros((n_nodes, batch.shape[1]), np.float32)
             fact_vectors = np.zeros((len(fact_texts), batch.shape[1]), np.float32)
         of_nodes.fill(vectors, start, batch)
         of_facts.fill(fact_vectors, start, batch)
@@ -122,7 +126,9 @@ def attach_vectors(
         vectors[kept_rows] = graph.vectors[kept_rows]
     of_nodes.fill_known(vectors, known)
     of_facts.fill_known(fact_vectors, known)
-    whole = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
+    whole: AnyVectors = seal(vectors) if kept is None else with_rows(kept, seal(vectors))
+    if late_names is not None:
+        whole = VectorColumn([*VectorColumn.of(whole).segments, late_names])
     own = seal(fact_vectors) if made is None else made
     return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
 
@@ -257,10 +263,43 @@ def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> An
     facts, fitted = graph.facts, embedder.fitted
     if len(facts) and has_vector(facts.vectors).all():
         return facts.vectors
-    if counts is not None and isinstance(fitted, StaticEmbedding):
-        shape, counted = (len(facts), fitted.dimensions), counts(facts.texts)
-        return VectorColumn([DeferredSegment(shape, partial(fitted.vectors_of, counted))])
-    return None
+    if counts is None or not isinstance(fitted, StaticEmbedding):
+        return None
+    if not is_large(graph):
+        shape = len(facts), fitted.dimensions
+        return VectorColumn([DeferredSegment(shape, lambda: fitted(facts.texts))])
+    bounds = [0, len(facts)]
+    late = LateTexts(BagTable(fitted, ()), lambda: facts.texts, None, bounds, rounded=True)
+    return VectorColumn([LateBagSegment(LateBags(late), np.arange(len(facts)))])
+
+
+def _late_names(
+    graph: Graph,
+    embedder: Embedder,
+    rows: NDArray[np.int64],
+    replacement_texts: Mapping[str, str],
+    counts: CountsOf | None,
+) -> DeferredSegment | None:
+    """Return the vectors of the entities behind all other nodes, made when one is asked for.
+
+    Few questions compare a name with anything. None stands for none, and where texts are counted by
+    reading them.
+
+    Args:
+        graph: the graph.
+        embedder: what embeds its texts.
+        rows: the rows that get vectors, all entities among them.
+        replacement_texts: as in `attach_vectors`.
+        counts: counts texts by what is known.
+    """
+    fitted, names = embedder.fitted, rows[rows >= _first_name(graph)].tolist()
+    if counts is None or not isinstance(fitted, StaticEmbedding) or not names:
+        return None
+
+    def make() -> Vectors:
+        return fitted(texts_to_embed(graph, names, replacement_texts))
+
+    return DeferredSegment((len(names), fitted.dimensions), make)
 
 
 def _by_counts(embedder: Embedder, counts: CountsOf | None) -> Embedder:

@@ -41,6 +41,7 @@ from clew.graph import (
     release_free_memory,
     release_pages,
     seal,
+    texts_at,
     vectors_of,
 )
 from clew.processes import begin_items
@@ -315,12 +316,13 @@ class BagTable:
         """Return the counts of some rows, as the embedder has them of their texts."""
         of_pieces, used_pieces = _counted(pieces, np.arange(PIECES))
         # `np.unique` imports masked arrays, a tenth of the time to open an index.
-        used = np.flatnonzero(np.bincount(terms.columns[terms.places])).tolist()
-        used.sort(key=self.terms.__getitem__)
-        rank = np.zeros(max(used, default=0) + 1, np.int64)
-        rank[used] = np.arange(len(used))
+        used = np.flatnonzero(np.bincount(terms.columns[terms.places]))
+        written = texts_at(self.terms, used.tolist())  # stored ones are made together
+        order = sorted(range(len(written)), key=written.__getitem__)
+        rank = np.zeros(int(used.max(initial=0)) + 1, np.int64)
+        rank[used[order]] = np.arange(len(used))
         of_terms, _ = _counted(terms, rank)
-        return TextCounts([self.terms[i] for i in used], of_terms, used_pieces, of_pieces)
+        return TextCounts([written[i] for i in order], of_terms, used_pieces, of_pieces)
 
     def vectors(self, pieces: Bags, terms: Bags) -> Vectors:
         """Return the vectors of some rows, as the embedder computes them."""
@@ -569,7 +571,7 @@ def fit_bags(
     number_of, start = Numbering[str](), 0
     rows = _Rows(len(corpus) + len(others))
     if counted is None:
-        counted = map(counts_of or TextCounts.of, _batches(corpus))
+        counted = map(counts_of or TextCounts.of, _batches(corpus, BATCH))
     embedder, made_of = _fitted(corpus, counted, sums_once=len(corpus) <= MAX_MADE)
     kept = np.zeros((n_kept, embedder.dimensions), np.float32)
     beside = _begin_others(embedder, others, n_kept - len(corpus), counts_of)
@@ -618,16 +620,17 @@ def number_terms(table: BagTable, counts: TextCounts) -> None:
     table.add_terms([term for term in _by_first_batch(counts) if term not in known])
 
 
-def bags_of_counts(table: BagTable, counts: TextCounts) -> BagSegment:
+def bags_of_counts(table: BagTable, counts: TextCounts, *, rounded: bool = False) -> BagSegment:
     """Return the vectors of texts as bags of a table, which knows their terms.
 
     Args:
         table: the table.
         counts: of the texts.
+        rounded: whether the scales may be rounded otherwise than those of the vectors.
     """
     number_of, rows = Numbering[str](), _Rows(len(counts))
     number_of.of_lists([table.terms])
-    rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder), number_of)
+    rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder, rounded=rounded), number_of)
     return rows.segment(table)
 
 
@@ -663,9 +666,17 @@ class _MadeTexts(NamedTuple):
         return cls(counts, scales, is_made, np.arange(len(vectors)), vectors)
 
     @classmethod
-    def without_vectors(cls, counts: TextCounts, embedder: StaticEmbedding) -> _MadeTexts:
-        """Return texts with those vectors alone that are kept in the place of bags."""
-        scales = embedder.scale_counts(counts)
+    def without_vectors(
+        cls, counts: TextCounts, embedder: StaticEmbedding, *, rounded: bool = False
+    ) -> _MadeTexts:
+        """Return texts with those vectors alone that are kept in the place of bags.
+
+        Args:
+            counts: of the texts.
+            embedder: what embeds them.
+            rounded: whether the scales may be rounded otherwise than those of the vectors.
+        """
+        scales = embedder.scale_sums(counts) if rounded else embedder.scale_counts(counts)
         is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
         places = np.flatnonzero(is_made & _is_too_often(counts))
         vectors = np.zeros((0, embedder.dimensions), np.float32)
@@ -694,7 +705,7 @@ def _begin_others(
     Returns:
         What returns what each batch becomes, in turn.
     """
-    batches = list(_batches(texts))
+    batches = list(_batches(texts, BATCH))
     items = [(batch, max(n_kept - i * BATCH, 0)) for i, batch in enumerate(batches)]
     begun = None
     if counts_of is None and len(batches) > 1 and len(texts) <= MAX_BESIDE:
@@ -797,8 +808,8 @@ def widened(counts: TextCounts) -> TextCounts:
     return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    return (list(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH))
+def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    return (list(texts[start : start + size]) for start in range(0, len(texts), size))
 
 
 def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:
@@ -955,7 +966,9 @@ def _counted(bags: Bags, rank: NDArray[np.int64]) -> tuple[CompressedRows, NDArr
     number_of[used] = np.arange(len(used))
     rows, columns = np.repeat(np.arange(len(bags)), bags.lengths), number_of[ranks]
     starts, times = offsets_of(bags.lengths), bags.counts[places].astype(np.int64)
-    if len(bags) < MAX_IN_KEYS // 2 and len(used) <= MAX_IN_KEYS // MOST_COUNTS:
+    if ((columns[1:] > columns[:-1]) | (rows[1:] > rows[:-1])).all():  # as those of pieces are
+        pass
+    elif len(bags) < MAX_IN_KEYS // 2 and len(used) <= MAX_IN_KEYS // MOST_COUNTS:
         # A row, a column and a count in one number are sorted in a tenth of the time.
         keys = rows << 32
         keys |= columns * MOST_COUNTS

@@ -18,7 +18,7 @@ from clew.embedding.bags import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, VectorColumn, row_mask, texts_at
+from clew.graph import AnyVectors, Graph, Mask, VectorColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +40,31 @@ class KnownBags:
         return segment.table.counts(segment.pieces.take(rows), segment.terms.take(rows))
 
 
-def known_counts(graph: Graph, stays: Mask, replacement_texts: Mapping[str, str]) -> KnownCounts:
-    """Return what counts the texts of some nodes, and of what was read of these, by known bags.
+def known_counts(
+    graph: Graph,
+    stays: Mask,
+    replacement_texts: Mapping[str, str],
+    left: Graph | None = None,
+) -> KnownCounts:
+    """Return what counts the texts of some nodes by known bags.
+
+    Those of names and facts are not looked for: to read one takes no longer.
 
     Args:
         graph: the graph of these nodes and of others.
         stays: bool [nodes], which nodes are meant.
         replacement_texts: id -> the text that is embedded in place of the node's own.
+        left: the graph of these nodes alone, in their order, whose texts are made already.
     """
-    sources = list[KnownBags]()
-    rows = rows_to_embed(graph)
-    is_known = stays | row_mask(graph.read_from.owners_of(stays), len(graph))
-    rows = rows[is_known[rows]]
+    numbers = np.arange(len(graph)) if left is None else np.cumsum(stays) - 1
+    sources, rows = list[KnownBags](), rows_to_embed(graph)
+    rows = rows[stays[rows] & ~graph.kinds.mask("entity")[rows]]
     for start, segment in _bags_of(graph.vectors):
         own = _with_bags(segment, rows, start)
-        texts = texts_to_embed(graph, (own + start).tolist(), replacement_texts)
+        texts = texts_to_embed(
+            graph if left is None else left, numbers[own + start].tolist(), replacement_texts
+        )
         sources.append(KnownBags(segment, dict(zip(texts, own.tolist(), strict=True))))
-    facts = np.unique(graph.facts.read_from.owners_of(stays))
-    for start, segment in _bags_of(graph.facts.vectors):
-        own = _with_bags(segment, facts, start)
-        fact_texts = texts_at(graph.facts.texts, (own + start).tolist())
-        sources.append(KnownBags(segment, dict(zip(fact_texts, own.tolist(), strict=True))))
     return KnownCounts(sources)
 
 

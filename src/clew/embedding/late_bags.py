@@ -40,6 +40,8 @@ class LateTexts:
         texts: returns the texts.
         counts_of: counts texts; None for `TextCounts.of`.
         bounds: where each group starts, and where the last one ends.
+        rounded: whether their scales may be rounded otherwise than those of vectors that are made,
+            as for a graph that is not saved.
     """
 
     def __init__(
@@ -48,9 +50,11 @@ class LateTexts:
         texts: Callable[[], Sequence[str]],
         counts_of: CountsOf | None,
         bounds: Sequence[int],
+        *,
+        rounded: bool = False,
     ) -> None:
         self.table, self._texts, self._counts_of = table, texts, counts_of
-        self._bounds = bounds
+        self._bounds, self.rounded = bounds, rounded
         self._counted: dict[int, tuple[TextCounts, NDArray[np.int64]]] | None = None
         self.renew_locks()
         renew_after_fork(self)
@@ -142,7 +146,8 @@ class LateBags:
     def _make(self) -> tuple[BagSegment, NDArray[np.int64]]:
         counts, places = self._texts.of_group(self._group)
         with collecting_rarely():
-            return bags_of_counts(self._texts.table, counts), places
+            own = self._texts
+            return bags_of_counts(own.table, counts, rounded=own.rounded), places
 
 
 class LateBagSegment:

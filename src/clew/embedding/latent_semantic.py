@@ -186,9 +186,9 @@ def signature_rows(vocabulary: Sequence[str], width: int) -> CompressedRows:
     if not n:
         none = np.zeros(0, np.int64)
         return CompressedRows.counted(none, none, (0, width))
-    marked = "".join(f"\x02{word}\x03" for word in vocabulary)
+    marked = "\x02" + "\x03\x02".join(vocabulary) + "\x03"
     letters = np.frombuffer(marked.encode("utf-32-le"), "<u4").astype(np.uint64)
-    lengths = np.array([len(word) + 2 for word in vocabulary])
+    lengths = np.fromiter(map(len, vocabulary), np.int64, n) + 2
     starts = np.cumsum(lengths) - lengths
     owners = np.repeat(np.arange(n), lengths)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from clew.graph.columns import Mask, Ragged, Rows, freeze, seal
 from clew.graph.core import GraphColumns, GraphT
 from clew.graph.edges import Edges, Facts
+from clew.graph.headings import texts_at
 from clew.graph.vector_column import take_vectors
 
 Entry = TypeVar("Entry")
@@ -77,9 +79,9 @@ def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
     facts_left = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
     return replace(
         graph,
-        ids=_pick(graph.ids, rows),
+        ids=_pick_texts(graph.ids, rows),
         kinds=graph.kinds.take(rows),
-        texts=_pick(graph.texts, rows),
+        texts=_pick_texts(graph.texts, rows),
         vectors=take_vectors(graph.vectors, rows),
         tokens=seal(graph.tokens[rows]),
         documents=_renumber(graph.documents[rows], new_row),
@@ -99,7 +101,7 @@ def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
 def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
     rows = np.flatnonzero(stays)
     return Facts(
-        texts=_pick(facts.texts, rows),
+        texts=_pick_texts(facts.texts, rows),
         vectors=take_vectors(facts.vectors, rows),
         subjects=_renumber(facts.subjects[stays], new_row),
         objects=_renumber(facts.objects[stays], new_row),
@@ -154,4 +156,8 @@ def _renumber(rows: Rows, new: Rows) -> Rows:
 
 
 def _pick(column: tuple[Entry, ...], rows: NDArray[np.int64]) -> tuple[Entry, ...]:
-    return tuple(column[row] for row in rows.tolist())
+    return tuple(map(column.__getitem__, rows.tolist()))
+
+
+def _pick_texts(column: Sequence[str], rows: NDArray[np.int64]) -> tuple[str, ...]:
+    return tuple(texts_at(column, rows.tolist()))

@@ -100,20 +100,37 @@ def carry_grown_parts(graph: Graph, base: Graph) -> None:
     _carry(graph, base, GrowingPart, lambda part, before: part.grow(graph, base, before))
 
 
-def carry_shrunk_parts(graph: Graph, base: Graph, stays: Mask) -> None:
+def carry_shrunk_parts(
+    graph: Graph, base: Graph, stays: Mask, left_out: tuple[type, ...] = ()
+) -> None:
     """Give a graph with fewer nodes the parts that can be made of those of the graph before.
 
     Args:
         graph: the nodes that stay, in their order.
         base: the graph before.
         stays: bool [nodes of base], which nodes do.
+        left_out: the classes of parts that are not carried.
     """
-    _carry(graph, base, ShrinkingPart, lambda part, before: part.shrink(graph, base, stays, before))
+    _carry(
+        graph,
+        base,
+        ShrinkingPart,
+        lambda part, before: part.shrink(graph, base, stays, before),
+        left_out,
+    )
 
 
-def _carry(graph: Graph, base: Graph, protocol: type, change: Callable[[Any, Any], object]) -> None:
+def _carry(
+    graph: Graph,
+    base: Graph,
+    protocol: type,
+    change: Callable[[Any, Any], object],
+    left_out: tuple[type, ...] = (),
+) -> None:
     before: dict[Any, Any] = {
-        part: result for part, result in base.kept_parts() if isinstance(part, protocol)
+        part: result
+        for part, result in base.kept_parts()
+        if isinstance(part, protocol) and not isinstance(part, left_out)
     }
 
     def compute(part: Any) -> Any:  # noqa: ANN401  # of any type

@@ -42,17 +42,19 @@ class SizeEstimate:
 
     def bytes_of(self, value: object, depth: int = 0) -> int:
         """Return the estimated bytes of a value, each object counted once."""
+        if type(value) in LEAVES:  # most are, and asking for abstract classes takes longer
+            return sys.getsizeof(value) if depth <= MAX_DEPTH else 0
         if isinstance(value, np.ndarray):
             return self._array_bytes(value)
         if id(value) in self.found or id(value) in self.known or depth > MAX_DEPTH:
             return 0
-        if type(value) in LEAVES:  # most are, and asking for abstract classes takes longer
-            return sys.getsizeof(value)
         if isinstance(value, (type, ModuleType)) or self.stop(value):
             return 0
         own = sys.getsizeof(value, 64)
         self.found.add(id(value))
         if isinstance(value, Mapping):
+            if (stored := getattr(value, "stored", None)) is not None:
+                return own + self.bytes_of(stored, depth + 1)  # it makes its values of that
             keys, values = _sample(value.keys(), len(value)), _sample(value.values(), len(value))
             return own + self._scaled([*keys, *values], len(value), depth)
         if isinstance(value, (list, tuple, set, frozenset)):

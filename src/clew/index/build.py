@@ -161,6 +161,22 @@ def build_graph(
     return BuiltGraph(graph, embedder, extractor.read_triples, failed, extractor.knowledge)
 
 
+def embed_and_link(
+    nodes: Graph, documents: Sequence[Document], config: IndexConfig, known: KnownResults
+) -> tuple[Embedder, Graph]:
+    """Return the embedder of nodes that are known already, and their linked graph.
+
+    Args:
+        nodes: The nodes and facts of the documents, without vectors and edges.
+        documents: The documents.
+        config: What the graph is made with.
+        known: Results of an earlier build, among them the counts of the texts.
+    """
+    counting = _Counting(documents, config, known)
+    embedder, graph = _embedded(nodes, counting, config, known, progress=False)
+    return embedder, _linked(graph, config, progress=False)
+
+
 class _Counting:
     """The counts of the passages for the embedded default, which other processes may have begun.
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.graph import EMPTY, Graph
+from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import FileReading, Knowledge, Split, Triple
@@ -79,6 +82,34 @@ class IndexContents:
     def document_of(self) -> Mapping[str, Document]:
         """The documents by their ids."""
         return {document.id: document for document in self.documents}
+
+    @cached_property
+    def document_rows(self) -> NDArray[np.int64]:
+        """The rows of the nodes that the documents are: int64 [documents]; -1 for none.
+
+        Documents mostly have the order of their nodes. Then no id is looked up, which takes ten
+        times as long.
+        """
+        graph, ids = self.graph, [document.id for document in self.documents]
+        rows = np.flatnonzero(graph.documents == np.arange(len(graph)))
+        if len(rows) == len(ids) and list(texts_at(graph.ids, rows.tolist())) == ids:
+            return rows
+        found = map(graph.find_row, ids)
+        return np.array([-1 if row is None else row for row in found], np.int64)
+
+    @cached_property
+    def related_documents(self) -> tuple[Document, ...]:
+        """The documents that are inside others, follow others or are pieces of others."""
+        return tuple(
+            one
+            for one in self.documents
+            if one.source is not None or one.parent is not None or one.previous is not None
+        )
+
+    @cached_property
+    def are_containers(self) -> Mask:
+        """Which documents are containers: bool [documents]."""
+        return np.array([document.heading for document in self.documents], np.bool_)
 
     @cached_property
     def is_of_code(self) -> bool:

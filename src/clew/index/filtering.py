@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -78,22 +79,25 @@ def filtered_index(index: Contents, where: Where) -> Contents:
 def _allowed(index: IndexContents, test: Callable[[Mapping[str, object]], bool]) -> Mask:
     """Return what the test allows: of the documents where there are any, or else of the nodes."""
     if index.documents:
-        return _allowed_documents(index.documents, test)
+        return _allowed_documents(index, test)
     return _allowed_nodes(index.graph, test)
 
 
 Test = Callable[[Mapping[str, object]], bool]
 
 
-def _allowed_documents(documents: Sequence[Document], test: Test) -> Mask:
-    is_container = np.array([document.heading for document in documents], np.bool_)
+def _allowed_documents(index: IndexContents, test: Test) -> Mask:
+    documents, are_containers = index.documents, index.are_containers
+    if not are_containers.any():
+        found = map(test, [one.metadata for one in documents])
+        return np.fromiter(map(bool, found), np.bool_, len(documents))
 
     def shown(place: int) -> tuple[str, Mapping[str, object]]:
         document = documents[place]
         return document.text, document.metadata
 
     return _with_containers(
-        is_container,
+        are_containers,
         np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
         _contents_of(documents),
         shown,
@@ -224,6 +228,7 @@ class FilteredIndexes:
         lock: Guards `indexes`. It is never held while an index is filtered, so no question waits
             for the filter of another.
         indexes: The one that was used last stands last.
+        sizes: What those keep that were not asked since they were measured.
     """
 
     max_indexes: int
@@ -232,6 +237,7 @@ class FilteredIndexes:
     indexes: OrderedDict[tuple[IndexContents, bytes], IndexContents] = field(
         default_factory=OrderedDict
     )
+    sizes: dict[tuple[IndexContents, bytes], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         renew_after_fork(self)
@@ -251,35 +257,38 @@ class FilteredIndexes:
         with self.lock:
             if key in self.indexes:
                 self.indexes.move_to_end(key)
+                self.sizes.pop(key, None)
                 return self.indexes[key]  # type: ignore[return-value]  # computed of this index
         filtered = compute(index, allowed)
         with self.lock:
-            self.indexes[key] = filtered
-            sizes = [one.graph.kept_bytes for one in self.indexes.values()]
-            while len(sizes) > self.max_indexes or (len(sizes) > 1 and sum(sizes) > self.max_bytes):
-                self.indexes.popitem(last=False)
-                del sizes[0]
+            self.sizes.pop(key, None)  # another thread may have computed it, too
+            for one, known in self.indexes.items():
+                if one not in self.sizes:
+                    self.sizes[one] = known.graph.kept_bytes
+            self.indexes[key] = filtered  # of which nothing is computed yet
+            total = sum(self.sizes.values()) + filtered.graph.own_bytes
+            while len(self.indexes) > self.max_indexes or (
+                len(self.indexes) > 1 and total > self.max_bytes
+            ):
+                oldest, _ = self.indexes.popitem(last=False)
+                total -= self.sizes.pop(oldest, 0)
         return filtered
 
 
 def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     """Return the index of the allowed documents, built again without asking a language model."""
-    documents = tuple(
-        document
-        for document, is_allowed in zip(index.documents, allowed.tolist(), strict=True)
-        if is_allowed
-    )
+    documents = tuple(compress(index.documents, allowed.tolist()))
     if all(document.heading for document in documents):
         nothing = np.zeros(len(index.graph), np.bool_)
         return replace(index, graph=index.graph.filtered(nothing), documents=())
-    came, ids = {document.id for document in index.documents}, {d.id for d in documents}
-    forbidden = came - ids
-    in_place = filtered_in_place(index, forbidden)
+    in_place = filtered_in_place(index, allowed)
     if in_place is not None:
         return in_place
+    came, ids = index.document_of.keys(), {document.id for document in documents}
+    forbidden = came - ids
     base = index.graph
-    rows = ((one.id, base.find_row(one.id)) for one in documents)
-    row_of = {id: row for id, row in rows if row is not None}
+    rows = zip(documents, index.document_rows[allowed].tolist(), strict=True)
+    row_of = {one.id: row for one, row in rows if row >= 0}
     stays = row_mask([*row_of.values()], len(base))
     stays |= (base.documents >= 0) & stays[base.documents]
     counts = known_counts(base, stays, texts_embedded_as(documents)) if index.fitted else None

@@ -13,15 +13,19 @@ index is always built whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import TypeVar
 
 import numpy as np
 
+from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
+from clew.embedding.known_counts import known_counts
 from clew.graph import (
     DeferredEdges,
     Edges,
@@ -30,11 +34,12 @@ from clew.graph import (
     Mask,
     carry_grown_parts,
     carry_shrunk_parts,
+    freeze,
     row_mask,
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
-from clew.index.build import checked_edges, edges_by, read_graph
+from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
 from clew.index.contents import IndexContents
 from clew.processes import working
 from clew.read import (
@@ -120,7 +125,8 @@ def with_documents_in_place(
 
 def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     """Return the index without some documents; None where it has to be built whole."""
-    forbidden = _rows_of(index, ids)
+    is_gone = np.array([document.id in ids for document in index.documents], np.bool_)
+    forbidden = _nodes_of(index, is_gone)
     if forbidden is None:
         return None
     gone = np.flatnonzero(forbidden & index.graph.kinds.mask("passage")).tolist()
@@ -134,56 +140,98 @@ def without_documents_in_place(index: Contents, ids: Collection[str]) -> Content
         knowledge = learning.forget(passages, index.knowledge)
         if knowledge is None:
             return None
-    left = _without(index, ids, forbidden)
+    left = _without(index, is_gone, forbidden)
     return replace(left, knowledge=knowledge, changed=index.changed + len(gone))
 
 
-def filtered_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
+def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     """Return the index as if some documents had never come; None where it has to be built whole.
 
-    That is where a vector may come from the whole corpus, as by the embedded default, where there
-    are names, which are spelt as the first document spells them, and where the extractor has learnt
-    from all passages together.
+    That is where there are names, which are spelt as the first document spells them, and where the
+    extractor has learnt from all passages together.
 
     Args:
         index: The index.
-        ids: The documents that go.
+        allowed: bool [documents], which of its documents stay.
     """
     extractor = index.config.extractor
-    may_know_of_others = (
-        index.fitted
-        or bool(index.graph.kinds.mask("entity").any())
-        or (extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index))
+    may_know_of_others = bool(index.graph.kinds.mask("entity").any()) or (
+        extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index)
     )
-    forbidden = None if may_know_of_others else _rows_of(index, ids)
-    return None if forbidden is None else _without(index, ids, forbidden)
-
-
-def _rows_of(index: IndexContents, ids: Collection[str]) -> Mask | None:
-    """Return the nodes of some documents; None where the index has to be built whole without."""
-    left = [document for document in index.documents if document.id not in ids]
-    gone = [document for document in index.documents if document.id in ids]
-    if not _can_change(index) or _are_related(left, gone):
+    forbidden = None if may_know_of_others else _nodes_of(index, ~allowed)
+    if forbidden is None:
         return None
-    base = index.graph
-    forbidden = row_mask([base.row(id) for id in ids], len(base))
-    forbidden |= (base.documents >= 0) & forbidden[base.documents]
-    return forbidden
+    if index.fitted:
+        return _fitted_again(index, allowed, forbidden)
+    return _without(index, ~allowed, forbidden, waits=True)
 
 
-def _without(index: Contents, ids: Collection[str], forbidden: Mask) -> Contents:
-    base = index.graph
+def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
+    """Return the index of some documents, whose embedder is fitted on their passages alone.
+
+    Args:
+        index: The index, whose graph has neither names nor facts.
+        allowed: bool [documents], those that stay.
+        forbidden: bool [nodes], the nodes of the others.
+    """
+    base, documents = index.graph, tuple(compress(index.documents, allowed.tolist()))
     stays = surviving_rows(base, ~forbidden)
-    graph = base.filtered(~forbidden)
-    links = index.config.links
-    graph = _with_parts(graph, [_shrunk_edges(link, graph, base, stays) for link in links])
+    without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
+    nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
+    counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
+    embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
+    carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
+    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder)
+
+
+def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
+    """Return the nodes of some documents; None where the index has to be built whole without."""
+    if not _can_change(index):
+        return None
+    if related := index.related_documents:
+        gone = {one.id for one in compress(index.documents, is_gone.tolist())}
+        some = [one for one in related if one.id in gone]
+        left = [one for one in related if one.id not in gone]
+        if _name(left, gone) or _name(some, index.document_of.keys() - gone):
+            return None
+    base, rows = index.graph, index.document_rows[is_gone]
+    if (rows < 0).any():
+        return None
+    nodes = row_mask(rows, len(base))
+    nodes |= (base.documents >= 0) & nodes[base.documents]
+    return nodes
+
+
+def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = False) -> Contents:
+    """Return the index without some documents.
+
+    Args:
+        index: The index.
+        is_gone: bool [documents], those that go.
+        forbidden: bool [nodes], their nodes.
+        waits: Whether edges that a build makes late are late here, too.
+    """
+    base = index.graph
+    left = tuple(compress(index.documents, (~is_gone).tolist()))
+    facts = index.facts
+    if facts:
+        ids = {one.id for one in compress(index.documents, is_gone.tolist())}
+        facts = {id: triples for id, triples in facts.items() if id not in ids}
+    stays = surviving_rows(base, ~forbidden)
+    linked, late = base, set[str]()
+    if waits:  # edges that nobody has asked for are not made for this
+        made = base.edges.of_kinds(())
+        linked, late = base.unchecked(edges=made), {*base.edges.kind_names} - {*made.kinds.names}
+    graph = linked.filtered(~forbidden)
+    parts = [
+        _made_anew(link, graph)
+        if link.kind in late
+        else _shrunk_edges(link, graph, linked, stays, waits=waits)
+        for link in index.config.links
+    ]
+    graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
-    return replace(
-        index,
-        graph=graph,
-        documents=tuple(one for one in index.documents if one.id not in ids),
-        facts={id: triples for id, triples in index.facts.items() if id not in ids},
-    )
+    return replace(index, graph=graph, documents=left, facts=facts)
 
 
 def _can_change(index: IndexContents) -> bool:
@@ -233,7 +281,7 @@ def _are_related(some: Sequence[Document], others: Sequence[Document]) -> bool:
     )
 
 
-def _name(documents: Sequence[Document], ids: set[str]) -> bool:
+def _name(documents: Sequence[Document], ids: AbstractSet[str]) -> bool:
     return any(
         document.parent in ids or document.previous in ids or document.source in ids
         for document in documents
@@ -262,7 +310,9 @@ def _grown_edges(link: Link, graph: Graph, base: Graph) -> Edges | LateEdges:
     return link.grow(graph, before, len(base))
 
 
-def _shrunk_edges(link: Link, graph: Graph, base: Graph, stays: Mask) -> Edges | LateEdges:
+def _shrunk_edges(
+    link: Link, graph: Graph, base: Graph, stays: Mask, *, waits: bool
+) -> Edges | LateEdges:
     if not isinstance(link, ChangingLink):
         return edges_by(link, graph)
     if not getattr(link, "grows", True):
@@ -271,4 +321,7 @@ def _shrunk_edges(link: Link, graph: Graph, base: Graph, stays: Mask) -> Edges |
     edges = base.edges
     lost = edges.kinds.mask(link.kind) & stays[edges.tails] & ~stays[edges.heads]
     bereft = row_mask(edges.tails[lost], len(base))[stays]
+    if waits and getattr(link, "deferred", False):
+        nodes = graph.unchecked(edges=Edges())  # it holds no edge for longer than is needed
+        return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
     return link.shrink(graph, left, bereft)

@@ -25,6 +25,7 @@ Where = Mapping[str, object] | Callable[[Mapping[str, Any]], bool]
 """A filter: the wanted values of metadata by key, or a test of a passage's metadata."""
 
 COLLECTIONS = (list, tuple, set, frozenset)
+HASHED = {str, int, bool, float}  # values that are equal where a set finds them
 
 
 class RecipeKeywords(TypedDict, total=False):
@@ -244,13 +245,20 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
         key: list(value) if isinstance(value, COLLECTIONS) else [value]
         for key, value in where.items()
     }
+    hashed = {  # of many values each would be compared with that of every document
+        key: frozenset(values) if set(map(type, values)) <= HASHED else frozenset[object]()
+        for key, values in wanted.items()
+    }
 
     def is_wanted(metadata: Mapping[str, object]) -> bool:
         for key, values in wanted.items():  # of every document: a call for each takes long
             if key not in metadata:
                 return False
             value = metadata[key]
-            if value not in values and not (
+            if type(value) in HASHED and (known := hashed[key]):
+                if value not in known:
+                    return False
+            elif value not in values and not (
                 isinstance(value, COLLECTIONS) and any(one in values for one in value)
             ):
                 return False

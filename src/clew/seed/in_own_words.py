@@ -16,7 +16,7 @@ from itertools import repeat
 
 import numpy as np
 
-from clew.graph import Graph, Rows, freeze
+from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed.in_sections import InSections
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import words
@@ -42,6 +42,7 @@ _DIRECTIVE = re.compile(
 )
 _MARKS = ("](", ">`_", "://")  # one of which every link has
 _DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
+_ALL_MARKS = (*_MARKS, *_DIRECTIVE_MARKS)
 WITHOUT_LINKS = -1
 MAX_KEPT_COUNTS = 256  # passages of a graph, such as candidates, that soon come again
 COUNTS = Kept[tuple[str, int], int](2_048)  # of texts, by how many are enough
@@ -120,6 +121,10 @@ class LinkedWordsPart:
         words[rows] = found
         return freeze(words, np.int32)
 
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Rows) -> Rows:
+        """Return what `compute` returns."""
+        return freeze(before[stays], np.int32)
+
     def _count(self, text: str) -> int:
         found = count_beside_links(text, enough=self.enough)
         return WITHOUT_LINKS if found is None else found
@@ -148,6 +153,8 @@ def count_beside_links(text: str, enough: int | None = None) -> int | None:
         >>> count_beside_links("https://example.org has all that you need", enough=4)
         4
     """
+    if not any(map(text.__contains__, _ALL_MARKS)):  # as most
+        return None
     beside, n = text, 0
     for marks, pattern in ((_MARKS, _LINK), (_DIRECTIVE_MARKS, _DIRECTIVE)):
         if any(mark in beside for mark in marks):

@@ -81,7 +81,7 @@ def _taken(
     ):
         return None
     postings = words.postings.with_only(stays[words.rows])
-    return replace(words, rows=pairs.rows, postings=postings).without_unused()
+    return replace(words, rows=pairs.rows, postings=postings)
 
 
 def _searched(graph: Graph, rows: Sequence[int]) -> tuple[list[str], list[str], list[list[str]]]:

@@ -107,15 +107,15 @@ class LanguagesPart:
 
     def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Languages) -> Languages:
         """Return what `compute` returns."""
-        documents = _Documents(base)
         gone = base.kinds.mask("passage") & ~stays
-        if stays[documents.roots[gone]].any():
+        if stays[_roots(base)[gone]].any():
             return self.compute(graph)  # a document that stays has shrunk
-        keys = set(before.sample.keys)
-        lost = {documents.key(one) for one in np.flatnonzero(~stays[documents.rows]).tolist()}
-        if keys and len(before.names) == 1 and not keys & lost:
-            sample = before.sample.without(lost)
-            return Languages(before.names, np.zeros(len(graph), np.int8), sample)
+        if 2 * int(gone.sum()) <= len(gone) and len(before.names) == 1:
+            documents, keys = _Documents(base), set(before.sample.keys)
+            lost = {documents.key(one) for one in np.flatnonzero(~stays[documents.rows]).tolist()}
+            if keys and not keys & lost:
+                sample = before.sample.without(lost)
+                return Languages(before.names, np.zeros(len(graph), np.int8), sample)
         left = Languages(before.names, before.of_rows[stays], before.sample)
         return _identified(graph, _Documents(graph), left)
 

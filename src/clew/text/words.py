@@ -472,8 +472,7 @@ def _number_plain(texts: Sequence[str], number_of: Numbering[str], table: str) -
             runs = (texts[i].translate(table).split() for i in some)
             some = [i for i, own in zip(some, runs, strict=True) if _are_short(own)]
             joined = _joined_runs(texts, some, table)
-        found = joined.split()
-        parts.append(np.fromiter(map(number_of.__getitem__, found), np.int32, len(found)))
+        parts.append(number_of.of_all(joined.split()))
         read += some
     numbers = np.concatenate(parts)
     ends = np.flatnonzero(numbers == number_of[BOUNDARY])

@@ -149,22 +149,26 @@ class LateTables(Mapping[str, Mapping[str, int]]):
 
 
 class _InOrder(Mapping[str, Mapping[str, int]]):
-    """Tables whose texts are sorted when one is first asked for: most are never asked for."""
+    """Tables whose texts are sorted when one is first asked for: most are never asked for.
+
+    Attributes:
+        stored: The tables as they came, which is what this takes in memory.
+    """
 
     def __init__(self, tables: Mapping[str, Mapping[str, int]]) -> None:
-        self._unsorted = tables
+        self.stored = tables
         self._sorted = dict[str, dict[str, int]]()
 
     def __getitem__(self, name: str) -> Mapping[str, int]:
         if name not in self._sorted:
-            self._sorted[name] = dict(sorted(self._unsorted[name].items()))
+            self._sorted[name] = dict(sorted(self.stored[name].items()))
         return self._sorted[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._unsorted)
+        return iter(self.stored)
 
     def __len__(self) -> int:
-        return len(self._unsorted)
+        return len(self.stored)
 
     def __repr__(self) -> str:
         return repr(dict(self))
