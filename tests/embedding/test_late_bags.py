@@ -88,7 +88,9 @@ def test_some_rows_are_taken_before_and_after_they_are_made(small):
 def test_of_many_threads_one_makes_them(small, monkeypatch):
     static, whole, column = both()
     made, make, question = [], late_bags.bags_of_counts, static([QUERY])[0]
-    monkeypatch.setattr(late_bags, "bags_of_counts", lambda *own: made.append(own) or make(*own))
+    monkeypatch.setattr(
+        late_bags, "bags_of_counts", lambda *own, **how: made.append(own) or make(*own, **how)
+    )
     start = threading.Barrier(8)
 
     def ask(_):
@@ -123,11 +125,11 @@ def test_a_fork_while_they_are_made_makes_them_again(small, monkeypatch):
     _, whole, column = both()
     make, begun, go_on = late_bags.bags_of_counts, threading.Event(), threading.Event()
 
-    def slow(*own):
+    def slow(*own, **how):
         if threading.current_thread() is not threading.main_thread():
             begun.set()
             go_on.wait()
-        return make(*own)
+        return make(*own, **how)
 
     monkeypatch.setattr(late_bags, "bags_of_counts", slow)
     thread = threading.Thread(target=lambda: column.segments[1].has_vector)
