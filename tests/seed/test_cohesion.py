@@ -63,6 +63,19 @@ def test_a_small_corpus_shows_nothing_and_counts_as_most_do():
     assert cohesion_of(of_any_subjects()[:4]) == (1.0, 1.0)
 
 
+def test_few_long_documents_show_nothing_and_count_as_most_do():
+    subjects = [SUBJECTS[i] for i in range(3) for _ in range(40)]
+    assert cohesion_of(sections([subjects[i : i + 40] for i in (0, 40, 80)])) == (1.0, 1.0)
+
+
+def test_passages_of_few_words_show_nothing_and_count_as_most_do():
+    lines = [
+        Document(f"d{i}.md", "\n\n".join(f"# P{i}{j}\n\n" + "ok " * 60 for j in range(6)))
+        for i in range(40)
+    ]
+    assert cohesion_of(lines) == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("recipe", ["hipporag", "budgeted", "kurisu"])
 def test_unrelated_neighbours_change_no_score(recipe):
     documents = of_any_subjects()

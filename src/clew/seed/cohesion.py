@@ -21,7 +21,9 @@ from clew.graph import Graph, Rows
 from clew.text.words import terms_of_all
 
 SAMPLE = 128  # passages
-MIN_SAMPLE = 32  # with fewer, passages that stand together count as they do elsewhere
+MIN_SAMPLE = 32  # with fewer to compare, passages that stand together count as they do elsewhere
+MIN_DOCUMENTS = 20
+"""With fewer, what one of them is about is in too much of the sample for its words to be rare."""
 MIN_WORDS = 5  # rare ones that a passage has, to be compared
 MAX_SHARE = 0.1  # of the passages of the sample that have a rare word
 OF_NEIGHBOURS = 0.02, 0.05
@@ -66,16 +68,20 @@ def measure_cohesion(graph: Graph, passages: Rows, documents: NDArray[np.int64])
     places = _sample(graph, passages, documents)
     if len(places) < MIN_SAMPLE:
         return Cohesion()
-    columns = [list(column) for column in zip(*places, strict=True)]
-    listed = list(dict.fromkeys(place for column in columns for place in column))
+    listed = list(dict.fromkeys(place for three in places for place in three))
     words = _rare_words([graph.texts[passages[place]] for place in listed])
     of_place = dict(zip(listed, words, strict=True))
-    own, beside, apart = ([of_place[place] for place in column] for column in columns)
-    anywhere = _mean([_shared(own, own[k:] + own[:k]) for k in _shifts(len(own))])
-    return Cohesion(
-        _share(_shared(own, beside) - anywhere, OF_NEIGHBOURS),
-        _share(_shared(own, apart) - anywhere, OF_DOCUMENTS),
-    )
+
+    def shared(pairs: list[tuple[int, int]]) -> float | None:
+        return _shared([(of_place[one], of_place[other]) for one, other in pairs])
+
+    own = [place for place, _, _ in places]
+    moved = [own[k:] + own[:k] for k in range(len(own) // 4, 3 * len(own) // 4, len(own) // 16)]
+    pairs = [pair for others in moved for pair in zip(own, others, strict=True)]
+    anywhere = shared([(i, j) for i, j in pairs if documents[i] != documents[j]])
+    beside = shared([(place, behind) for place, behind, _ in places])
+    apart = shared([(place, away) for place, _, away in places])
+    return Cohesion(_share(beside, anywhere, OF_NEIGHBOURS), _share(apart, anywhere, OF_DOCUMENTS))
 
 
 def _sample(
@@ -88,8 +94,10 @@ def _sample(
         (crc32(_name(graph, int(passages[first])).encode("utf-8", "surrogatepass")), first, count)
         for first, count in zip(firsts[is_long].tolist(), counts[is_long].tolist(), strict=True)
     ]
+    if len(hashed) < MIN_DOCUMENTS:
+        return []
     chosen = sorted(hashed)[: SAMPLE // 2]
-    each = -(-SAMPLE // max(len(chosen), 1))
+    each = -(-SAMPLE // len(chosen))
     return [places for _, first, count in chosen for places in _places_in(first, count, each)]
 
 
@@ -114,26 +122,23 @@ def _rare_words(texts: Sequence[str]) -> list[dict[str, float]]:
     return [{word: rarity[word] for word in found if word in rarity} for found in terms]
 
 
-def _shared(some: Sequence[dict[str, float]], others: Sequence[dict[str, float]]) -> float:
-    """Return which share of its rare words a passage has in common with another, on average."""
+def _shared(pairs: Sequence[tuple[dict[str, float], dict[str, float]]]) -> float | None:
+    """Return which share of its rare words a passage has in common with another, on average.
+
+    None stands for too few passages with enough rare words.
+    """
     shares = [
-        sum(one[word] for word in one.keys() & other.keys())
-        / min(sum(one.values()), sum(other.values()))
-        for one, other in zip(some, others, strict=True)
+        math.fsum(one[word] for word in one.keys() & other.keys())
+        / min(math.fsum(one.values()), math.fsum(other.values()))
+        for one, other in pairs
         if min(len(one), len(other)) >= MIN_WORDS
     ]
-    return _mean(shares)
+    return math.fsum(shares) / len(shares) if len(shares) >= MIN_SAMPLE else None
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else 0.0
-
-
-def _shifts(n: int) -> range:
-    """Return by how many places passages are moved to stand beside some of other documents."""
-    return range(n // 4, 3 * n // 4, max(n // 16, 1))
-
-
-def _share(found: float, bounds: tuple[float, float]) -> float:
+def _share(found: float | None, anywhere: float | None, bounds: tuple[float, float]) -> float:
+    """Return how far passages count that share so much more than any two; 1 if nobody knows."""
+    if found is None or anywhere is None:
+        return 1.0
     nothing, full = bounds
-    return min(1.0, max(0.0, (found - nothing) / (full - nothing)))
+    return min(1.0, max(0.0, (found - anywhere - nothing) / (full - nothing)))
