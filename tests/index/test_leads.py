@@ -160,6 +160,15 @@ def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
     assert leads.LeadSearches("Who met?").following([*story, *documents[1:]]).names
 
 
+def test_source_code_has_no_names_to_follow():
+    texts = [f"// Ben Okri met Dan Ek in Rome.\nfn met{i}() {{}}" for i in range(10)]
+    for suffix, expected in (("rs", False), ("txt", True)):
+        documents = [
+            Document(str(i), text, {"source": f"src/{i}.{suffix}"}) for i, text in enumerate(texts)
+        ]
+        assert leads.have_names(documents) is expected
+
+
 def test_candidates_with_few_names_are_not_joined_by_them():
     few = [Document(str(i), "Ben Okri met Dan Ek. " + "Wait for it. " * 30) for i in range(10)]
     many = [Document(str(i), "Ben Okri met Dan Ek in Rome.") for i in range(10)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import weakref
 
+import numpy as np
 import pytest
+from langchain_core.documents import Document as LangChainDocument
 
 import clew
 from clew.adapters import CANDIDATES, QueryOptions, ask_candidates
@@ -13,6 +15,7 @@ from clew.index import narrowing
 from clew.index.leads import names_to_follow
 from clew.read.split import whole
 
+MIXED = clew.Pipeline(clew.seed.Blend(), selects=(clew.select.Top(),), order=clew.order.ByPrize())
 TEXTS = ["The ferry sails at nine.", "Nobody sails.", "Ben likes tea."]
 
 
@@ -108,3 +111,56 @@ def test_what_is_made_of_candidates_goes_with_the_context(recipe, monkeypatch):
         assert [graph() is None for graph in graphs] == [True]
     finally:
         gc.enable()
+
+
+def pieces(suffix, texts):
+    """Pieces of files, as a framework has them, each with its score."""
+    return [
+        (LangChainDocument(text, id=f"{i}", metadata={"source": f"boat/{i}.{suffix}"}), 1 - i / 10)
+        for i, text in enumerate(texts)
+    ]
+
+
+FUNCTIONS = [
+    f'def {name}(path):\n    """Open the {part} of a boat."""\n    return {called}(path)\n'
+    for name, part, called in (
+        ("cut", "sails", "moor"),
+        ("moor", "ropes", "tie"),
+        ("tie", "knots", "cut"),
+        ("row", "oars", "cut"),
+    )
+]
+NOTES = ["The sails of a boat.", "Ropes that moor.", "Knots to tie.", "The oars of a boat."]
+
+
+def test_candidates_of_code_are_joined_only_by_symbols_that_a_question_names():
+    candidates = pieces("py", FUNCTIONS)
+    asked = clew.narrow("Where is the function row defined?", candidates)
+    assert asked.trace[0].notes["facts about symbols"] == 1
+    assert max(asked, key=lambda item: item.score).id == "3"  # the lowest score came with it
+    question = "Where are the oars of a boat?"
+    found, alone, joined = (
+        clew.narrow(question, candidates, **how)
+        for how in ({}, {"extractor": None}, {"extractor": clew.Symbols()})
+    )
+    scores = [[(i.id, i.score) for i in context] for context in (found, alone, joined)]
+    assert scores[0] == scores[1] != scores[2]
+
+
+@pytest.mark.parametrize(("suffix", "weight"), [("txt", 1), ("rs", 3), ("PY", 3), ("md", 1)])
+def test_vectors_count_thrice_beside_words_where_candidates_are_code(suffix, weight):
+    """By definition: standard scores of both, vectors with so many shares of words' one."""
+    question = "oars of a boat"
+    candidates = pieces(suffix, NOTES)
+    by_words = dict.fromkeys("0123", 0.0) | {
+        item.id: item.score
+        for item in clew.narrow(question, candidates, recipe="bm25", min_relevance=0)
+    }
+    words = np.array([by_words[id] for id in "0123"])
+    near = np.array([score for _, score in candidates])
+    words, near = words / words.max(), near / near.max()
+    mixed = weight * near / near.std() + words / words.std()
+    found = clew.narrow(question, candidates, recipe=MIXED, min_relevance=0)
+    assert len(found) == 4
+    scores = np.array([next(i.score for i in found if i.id == id) for id in "0123"])
+    assert scores / scores.max() == pytest.approx(mixed / mixed.max())

@@ -77,6 +77,12 @@ def test_of_an_embedder_that_was_given_nobody_knows_its_languages():
     assert weight_of("Wann fährt die Fähre ab?", TEXTS["de"], embedder=embed) == 1.0
 
 
+def test_of_another_retriever_nobody_knows_its_languages():
+    seed = Weight()
+    clew.narrow("Wann fährt die Fähre ab?", TEXTS["de"], recipe=top(seed))
+    assert seed.asked == [1.0]
+
+
 def test_words_decide_what_vectors_of_another_language_cannot():
     """The share by definition: the same page as a blend with a quarter for vectors."""
     index = clew.Index.from_documents(TEXTS["de"])

@@ -15,7 +15,7 @@ from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import FileReading, Knowledge, Split, Triple
-from clew.read.formats.code_languages import CODE_FORMATS
+from clew.read.formats.table import is_source_code
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
 
@@ -114,8 +114,8 @@ class IndexContents:
     @cached_property
     def is_of_code(self) -> bool:
         """Whether most documents are source code."""
-        count = sum(document.format in CODE_FORMATS for document in self.documents)
-        return 2 * count > len(self.documents)
+        n = sum(is_source_code(document.format, document.metadata) for document in self.documents)
+        return 2 * n > len(self.documents)
 
     @property
     def extractor(self) -> ExtractorLike | None:

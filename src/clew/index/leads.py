@@ -26,8 +26,8 @@ from clew.document import Document
 from clew.graph import EMPTY
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.extract.relations import ELLIPSIS
-from clew.read.formats.code_languages import CODE_FORMATS
 from clew.read.formats.markdown import find_links
+from clew.read.formats.table import is_source_code
 from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
@@ -161,7 +161,7 @@ def check_hops(hops: object, edges: object) -> tuple[tuple[str, str], ...]:
 def have_names(documents: Sequence[object]) -> bool:
     """Return whether the ten best documents have as many names as texts on what has a name.
 
-    Fewer documents say too little of what there is: they do.
+    Source code has none. Fewer documents say too little of what there is: they do.
 
     Args:
         documents: What was found, best first: documents of clew's or a framework's.
@@ -178,6 +178,8 @@ def have_names(documents: Sequence[object]) -> bool:
     if len(documents) < LEADING:
         return True
     best = load_documents(documents[:LEADING], untrusted=True).documents
+    if _are_mostly_code(best):
+        return False
     names = sum(len({fold_case(name) for _, _, name in triples}) for triples in _read(best))
     return names >= MIN_NAMES * sum(len(one.text.split()) for one in best)
 
@@ -214,7 +216,7 @@ def bridge_names(
     """
     present = words(question)
     named = load_documents(_named_documents(present, documents), untrusted=True).documents
-    prose = [one for one in named if one.format not in CODE_FORMATS][:NAMED_DOCUMENTS]
+    prose = [one for one in named if not _is_code(one)][:NAMED_DOCUMENTS]
     names_of, known = _read_names(question, prose, facts)
     found: dict[str, str] = {}
     for names in names_of:
@@ -266,7 +268,7 @@ def names_to_follow(
         is_titled = stand_side_by_side(words(_title(candidate)), present)
         (titled if is_titled else others).append(candidate)
     best = load_documents([*titled, *others][:LEADING], untrusted=True).documents
-    if 2 * sum(one.format in CODE_FORMATS for one in best) > len(best):
+    if _are_mostly_code(best):
         return ()
     names_of, known = _read_names(question, best, facts)
     known |= {fold_case(name) for name in followed}
@@ -289,6 +291,14 @@ def _read(documents: Sequence[Document]) -> Sequence[Sequence[Triple]]:
         Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in documents
     ]
     return READER.triples(passages)
+
+
+def _is_code(document: Document) -> bool:
+    return is_source_code(document.format, document.metadata)
+
+
+def _are_mostly_code(documents: Sequence[Document]) -> bool:
+    return 2 * sum(map(_is_code, documents)) > len(documents)
 
 
 def _is_new(key: str, text: str, known: Collection[str], present: Sequence[str]) -> bool:

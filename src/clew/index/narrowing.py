@@ -29,6 +29,7 @@ from clew.items import Dropped
 from clew.link import Synonym
 from clew.pipeline import Pipeline
 from clew.read import NamesAndSymbols, Triple, load_single
+from clew.seed._symbols import find_asked_facts
 from clew.types import Method
 
 # Names that are alike are not linked: over 900 questions of three sets that changed no recall
@@ -59,6 +60,8 @@ def narrow(
     Where the recipe walks along links, and there are no `facts` and no `extractor` is named,
     `clew.NamesAndSymbols` reads names and symbols in the candidates, and facts about them, or
     `clew.Symbols` where the best have few names, as documentation has; `extractor=None` reads none.
+    In source code nothing is joined unless the question names a symbol that some candidate defines:
+    most definitions that it refers to are in none of them.
     These facts are compared by clew's own embedder, as hundreds of them would keep a model busy for
     seconds: an `embedder` then says how near each candidate is to the question, unless there are
     scores, and nothing else. Names that are alike are not linked here; `links` may hold
@@ -197,6 +200,8 @@ class _Shortlist:
                 one if one.vector is None else replace(one, vector=None) for one in documents
             ]
         index = Index.from_documents(documents, facts=facts, config=config)
+        if by_default and index.is_of_code and not _asks_for_symbols(index.graph, question):
+            index = Index.from_documents(documents, config=replace(config, extractor=None))
         by_id = {document.id: score for document, score in zip(documents, scores, strict=True)}
         return cls(question, index, by_id, tuple(dropped), vector)
 
@@ -246,6 +251,14 @@ def _chosen(
 def _walks(method: Method) -> bool:
     """Return whether a method follows links, for which facts make some."""
     return bool(method.spreads) if isinstance(method, Pipeline) else True
+
+
+def _asks_for_symbols(graph: Graph, question: str) -> bool:
+    """Return whether a question asks something of a symbol that facts are known of.
+
+    Where nothing is known of any, this is left open: the graph is what it is without facts.
+    """
+    return not len(graph.facts) or len(find_asked_facts(graph)(question).facts) > 0
 
 
 def _likeness(
