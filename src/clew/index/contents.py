@@ -15,7 +15,7 @@ from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.read import FileReading, Knowledge, Split, Triple
-from clew.read.formats.table import is_source_code
+from clew.read.formats.code_languages import is_source_code
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
 

@@ -26,8 +26,8 @@ from clew.document import Document
 from clew.graph import EMPTY
 from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.extract.relations import ELLIPSIS
+from clew.read.formats.code_languages import is_source_code
 from clew.read.formats.markdown import find_links
-from clew.read.formats.table import is_source_code
 from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 
 class Language(NamedTuple):
@@ -26,4 +27,26 @@ LANGUAGES: Mapping[str, Language] = {
     "c": Language("tree_sitter_c", "language", (".c", ".h")),
     "cpp": Language("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")),
 }
+PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 CODE_FORMATS = frozenset(("python", *LANGUAGES))  # the formats of source code
+CODE_SUFFIXES = frozenset(
+    (*PYTHON_SUFFIXES, *chain.from_iterable(one.suffixes for one in LANGUAGES.values()))
+)
+FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loaders and frameworks
+
+
+def is_source_code(format: str, metadata: Mapping[str, Any]) -> bool:
+    """Return whether a text is source code, by its format or by the file that its metadata names.
+
+    A piece of a file that a framework has cut is "text" where pieces cannot be outlined.
+
+    Example:
+        >>> is_source_code("python", {}), is_source_code("text", {"source": "src/a.rs"})
+        (True, True)
+        >>> is_source_code("text", {"source": "a.txt"}), is_source_code("markdown", {"path": "a.c"})
+        (False, False)
+    """
+    if format != "text":
+        return format in CODE_FORMATS
+    names = (str(metadata.get(key) or "") for key in FILE_NAME_KEYS) if metadata else ()
+    return any(name[name.rfind(".") :].lower() in CODE_SUFFIXES for name in names)

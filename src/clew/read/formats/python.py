@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from clew.document import Document
+from clew.read.formats.code_languages import PYTHON_SUFFIXES
 from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import Block, Outline, Share
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
@@ -446,4 +447,4 @@ def place_finder(text: str) -> Place:
     return place
 
 
-PYTHON = Format("python", read, (".py", ".pyi", ".pyw"), outline, outlines_pieces=True)
+PYTHON = Format("python", read, PYTHON_SUFFIXES, outline, outlines_pieces=True)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from clew.read.formats.code_languages import CODE_FORMATS
+from clew.read.formats.code_languages import FILE_NAME_KEYS
 from clew.read.formats.file_format import Format
 from clew.read.formats.html import HTML
 from clew.read.formats.manual_page import MANUAL_PAGE
@@ -42,8 +42,6 @@ FORMATS: dict[str, Format] = {
         MANUAL_PAGE,
     )
 }
-CODE_SUFFIXES = frozenset(suffix for name in CODE_FORMATS for suffix in FORMATS[name].suffixes)
-FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loaders and frameworks
 
 
 def format_of_file(name: str) -> Format:
@@ -78,23 +76,6 @@ def format_of_piece(metadata: Mapping[str, Any]) -> str:
         if name and (format := format_of_file(str(name))).outlines_pieces:
             return format.name
     return "text"
-
-
-def is_source_code(format: str, metadata: Mapping[str, Any]) -> bool:
-    """Return whether a text is source code, by its format or by the file that its metadata names.
-
-    A piece of a file that a framework has cut is "text" where pieces cannot be outlined.
-
-    Example:
-        >>> is_source_code("python", {}), is_source_code("text", {"source": "src/a.rs"})
-        (True, True)
-        >>> is_source_code("text", {"source": "a.txt"}), is_source_code("markdown", {"path": "a.c"})
-        (False, False)
-    """
-    if format != "text":
-        return format in CODE_FORMATS
-    names = (str(metadata.get(key) or "") for key in FILE_NAME_KEYS) if metadata else ()
-    return any(name[name.rfind(".") :].lower() in CODE_SUFFIXES for name in names)
 
 
 def text_format(name: str) -> Format:
