@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
-from clew.graph import Edges, Graph, Mask, Rows, release_free_memory, take_vectors
+from clew.graph import (
+    AnyVectors,
+    Edges,
+    Floats,
+    Graph,
+    Mask,
+    Rows,
+    release_free_memory,
+    take_vectors,
+)
 
 MANY_VECTORS = 20_000
+PAIRS_AT_ONCE = 8192  # whose vectors are copied, some 12 MB each where they have 384 numbers
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:
@@ -23,8 +34,8 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
     vectors = np.asarray(take_vectors(graph.vectors, rows))
     if len(vectors) > MANY_VECTORS:
         release_free_memory()  # what it took to make these
-    tails, heads, cosines = nearest_pairs(vectors, k, min_similarity)
-    return Edges.of(kind, rows[tails], rows[heads], cosines)
+    tails, heads, _ = nearest_pairs(vectors, k, min_similarity)
+    return Edges.of(kind, rows[tails], rows[heads], _cosines_of_pairs(vectors, tails, heads))
 
 
 def grown_edges(
@@ -44,7 +55,10 @@ def grown_edges(
     old = int(np.searchsorted(rows, n_before))
     known = _pairs_of(before, rows)
     pairs = with_newer(graph.vectors, rows, old, known, k, min_similarity)
-    return Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
+    tails, heads, cosines = rows[pairs.rows], rows[pairs.others], pairs.cosines.copy()
+    new = np.flatnonzero((pairs.rows >= old) | (pairs.others >= old))
+    cosines[new] = _cosines_of_pairs(graph.vectors, tails[new], heads[new])
+    return Edges.of(kind, tails, heads, cosines)
 
 
 def shrunk_edges(
@@ -65,9 +79,26 @@ def shrunk_edges(
     kept = left.take(np.flatnonzero(~bereft[left.tails]))
     vectors = take_vectors(graph.vectors, rows)
     pairs = nearest_of_some(vectors, chosen, k, min_similarity)
-    again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
+    cosines = _cosines_of_pairs(vectors, pairs.rows, pairs.others)
+    again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], cosines)
     edges = Edges.join([kept, again])
     return edges.take(np.argsort(edges.tails, kind="stable"))
+
+
+def _cosines_of_pairs(
+    vectors: AnyVectors, first: NDArray[np.integer], second: NDArray[np.integer]
+) -> Floats:
+    """Return the cosine of each pair, which depends on its two vectors alone.
+
+    By a product of matrices it depends on how many rows these have, too: some processors add in
+    another order then, and a change of one document would change the weights of others.
+    """
+    cosines = np.empty(len(first))
+    for start in range(0, len(first), PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        left, right = (np.asarray(take_vectors(vectors, rows[some])) for rows in (first, second))
+        cosines[some] = np.einsum("ij,ij->i", left, right)
+    return cosines
 
 
 def _pairs_of(edges: Edges, rows: Rows) -> Neighbours:

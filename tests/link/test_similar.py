@@ -1,0 +1,33 @@
+"""The weight of an edge between similar passages."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from clew.graph import Graph
+from clew.link import Similar
+
+
+def weights_of(vectors, rows):
+    """The weights among some rows, by the numbers of both ends among all."""
+    graph = Graph.of([f"{row}" for row in rows], vectors=vectors[rows])
+    edges = Similar(k=len(rows), min_similarity=1e-6).on(graph)
+    ends = zip(edges.tails.tolist(), edges.heads.tolist(), strict=True)
+    pairs = [(rows[tail], rows[head]) for tail, head in ends]
+    return dict(zip(pairs, edges.weights.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("width", [3, 64, 100])
+def test_a_weight_depends_on_its_two_vectors_alone(width):
+    """Also in its last bit: else a change of one document would change what others are joined by."""
+    vectors = np.abs(np.random.default_rng(width).normal(size=(300, width))).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    every = weights_of(vectors, list(range(300)))
+    for rows in ([7, 250], list(range(0, 300, 7)), list(range(1, 300)), list(range(299, 100, -1))):
+        found = weights_of(vectors, rows)
+        assert len(found) == len(rows) * (len(rows) - 1)
+        assert found == {pair: every[pair] for pair in found}
+        for (tail, head), weight in list(found.items())[:50]:
+            exact = vectors[tail].astype(float) @ vectors[head].astype(float)
+            assert weight == pytest.approx(exact, abs=1e-6)
