@@ -205,7 +205,10 @@ def _attach_bags(
     facts, first = graph.facts, _first_name(graph) if late_names else len(graph)
     rows = rows_to_embed(graph)
     rows, names = rows[rows < first], rows[rows >= first]
-    texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
+    if beside is None:
+        texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
+    else:
+        texts = beside.texts_of(graph, rows, replacement_texts)
     if replacement_texts:
         passages = texts_with_headings(graph, graph.rows("passage").tolist())
     else:  # all passages are among the rows

@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clew.document import Document
 from clew.embedding.bags import BATCH, narrowed, widened
 from clew.embedding.compact import is_large
@@ -21,7 +24,7 @@ from clew.embedding.embedded_texts import texts_to_embed
 from clew.embedding.static import TextCounts
 from clew.embedding.word_vectors import load_pieces
 from clew.graph import Graph
-from clew.processes import ItemsBegun, begin_items, end_others
+from clew.processes import ItemsBegun, begin_items, count_others, end_others
 
 MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
@@ -40,7 +43,9 @@ class CountsBeside:
     """
 
     def __init__(self) -> None:
+        self._nodes: Graph | None = None  # whose passages' texts these are
         self._texts: list[str] = []
+        self._own: list[list[str]] = []  # the first parts, which this process counts by itself
         self._work: ItemsBegun[TextCounts] | None = None
         self._counts_late = False
 
@@ -58,19 +63,41 @@ class CountsBeside:
         if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
             begin_items(_load, [None], sizes=[1])
 
-    def begin(self, nodes: Graph, replacement_texts: Mapping[str, str]) -> None:
+    def begin(
+        self, nodes: Graph, replacement_texts: Mapping[str, str], own_share: float = 0.0
+    ) -> None:
         """Have other processes count, if there are any, and enough to count.
 
         Args:
             nodes: A graph without vectors.
             replacement_texts: id -> the text to embed in place of the node's own.
+            own_share: The share of the characters that a single other process leaves to this one.
         """
         if self.has_begun or not is_large(nodes):
             return
+        self._nodes = nodes
         self._texts = texts_to_embed(nodes, nodes.rows("passage").tolist(), replacement_texts)
         parts = [self._texts[start:end] for start, end in pairwise(_bounds(len(self._texts)))]
         sizes = [sum(map(len, part)) for part in parts]
-        self._work = begin_items(count_part, parts, sizes=sizes)
+        n_own = 0
+        if own_share and count_others(sizes) == 1:
+            n_own = int(np.searchsorted(np.cumsum(sizes), own_share * sum(sizes)))
+        self._own = parts[:n_own]
+        self._work = begin_items(count_part, parts[n_own:], sizes=sizes[n_own:])
+
+    def texts_of(
+        self, graph: Graph, rows: NDArray[np.int64], replacement_texts: Mapping[str, str]
+    ) -> list[str]:
+        """Return what `texts_to_embed` does; those of a graph's passages are not made once more.
+
+        Args:
+            graph: The graph.
+            rows: The nodes.
+            replacement_texts: As in `begin`.
+        """
+        if graph is self._nodes and np.array_equal(rows, graph.rows("passage")):
+            return self._texts
+        return texts_to_embed(graph, rows.tolist(), replacement_texts)
 
     def batches_of(self, texts: Sequence[str]) -> Iterator[TextCounts] | None:
         """Return what `TextCounts.of` returns of each `BATCH` of texts; None where others do not.
@@ -83,7 +110,9 @@ class CountsBeside:
         work, self._work = self._work, None
         if work is None:
             return None
-        counted = work.results() if self._texts == texts else None
+        counted = None
+        if self._texts == texts:
+            counted = [*map(count_part, self._own), *work.results()]
         if not self._counts_late:
             end_others()
         return None if counted is None else _in_batches(counted)

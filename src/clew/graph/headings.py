@@ -110,8 +110,16 @@ def texts_with_headings(
     """
     all_titles = titles_of_all(graph, nodes) if all_titles is None else all_titles
     texts = texts_at(graph.texts, nodes)
-    if graph.canonical is None and not any(all_titles):
-        return list(texts)  # most are names, which stand below nothing
+    if graph.canonical is None:
+        if not any(all_titles):
+            return list(texts)  # most are names, which stand below nothing
+        starts: dict[int, str] = {}  # of what stands in one container, which share their titles
+        for titles in all_titles:
+            if id(titles) not in starts:
+                starts[id(titles)] = f"{' > '.join(titles)}\n" if titles else ""
+        return [
+            f"{starts[id(titles)]}{text}" for titles, text in zip(all_titles, texts, strict=True)
+        ]
     return [_under(graph, titles, text) for titles, text in zip(all_titles, texts, strict=True)]
 
 

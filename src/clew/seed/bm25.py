@@ -204,8 +204,9 @@ class InvertedIndexPart:
     def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
         """Return the index of a few nodes, such as candidates, by what is known of their texts."""
         some, places = rows.tolist(), languages.of_rows[rows].tolist()
-        texts = texts_with_headings(graph, some)
-        headings = [self._of_heading(graph, titles) for titles in titles_of_all(graph, some)]
+        all_titles = titles_of_all(graph, some)
+        texts = texts_with_headings(graph, some, all_titles)
+        headings = [self._of_heading(graph, titles) for titles in all_titles]
         stems, postings = KEPT_STEMS.postings(
             [
                 StemmedText(text, languages.names[place], of_heading)
@@ -273,9 +274,10 @@ class InvertedIndexPart:
         for start in range(0, len(rows), BLOCK):
             block = rows[start : start + BLOCK]
             some, places = block.tolist(), languages.of_rows[block].tolist()
-            lists = terms_of_all(texts_with_headings(graph, some))
+            all_titles = titles_of_all(graph, some)
+            lists = terms_of_all(texts_with_headings(graph, some, all_titles))
             if self.heading_weight > 1:
-                for i, titles in enumerate(titles_of_all(graph, some)):
+                for i, titles in enumerate(all_titles):
                     if titles:
                         key = "\n".join(titles)
                         if key not in headings:

@@ -18,12 +18,12 @@ from urllib.parse import urljoin, urlsplit
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.read.formats.markdown_writer import MarkdownWriter
-from clew.read.formats.page_source import WRITTEN, PageSource
 from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+    from clew.read.formats.markdown_writer import MarkdownWriter
 
 DECLARATION_BYTES = 4096  # in which a page declares its encoding
 MAX_FORWARDING_WORDS = 60  # of a page that has nothing to say but where it forwards to
@@ -154,6 +154,10 @@ def parse_page(html: str) -> HtmlPage:
     """
     from selectolax.lexbor import LexborHTMLParser
 
+    # Most folders have no pages: what writes them is loaded where there are some.
+    from clew.read.formats.markdown_writer import MarkdownWriter
+    from clew.read.formats.page_source import PageSource
+
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
     text, lines, anchors = "", list[LineStart](), list[tuple[int, str]]()
@@ -248,6 +252,8 @@ def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
 
 def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictness) -> None:
     """Write a tree without recursion: a page is as deep as the tags that nobody closed."""
+    from clew.read.formats.page_source import WRITTEN
+
     node, source = root, writer.source
     source.begin(root.tag or "", root.attributes.get("role"), root.attributes.get("id"))
     while True:

@@ -5,19 +5,19 @@ The words are those that a terminal shows. Fonts leave no mark, since nothing re
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.read.formats.manual_macros import KNOWN, ManualMacros
-from clew.read.formats.roff import Roff
 from clew.source_map import LineStart, SourceMap
+
+if TYPE_CHECKING:
+    from clew.read.formats.roff import Roff
 
 MAX_BYTES = 20_000_000  # of a compressed page, when it is unpacked
 BEGINNING = 30_000  # characters in which a page declares what it is
@@ -79,6 +79,9 @@ def parse_page(source: str, name: str = "", section: str = "") -> ManualPage:
         >>> page.title, page.text
         ('tides(1)', '# OPTIONS\n\n- -h,--high\n  High only.')
     """
+    from clew.read.formats.manual_macros import KNOWN, ManualMacros  # few folders have pages
+    from clew.read.formats.roff import Roff
+
     roff = Roff(source, KNOWN)
     text, lines = ManualMacros(roff, _target_from(section)).convert()
     return ManualPage(_title(roff, source, name), text, lines)
@@ -124,6 +127,8 @@ def _unpack(raw: bytes) -> bytes:
     Raises:
         UnreadableFileError: It is damaged or too large.
     """
+    import gzip
+
     try:
         with gzip.GzipFile(fileobj=BytesIO(raw)) as packed:
             content = packed.read(MAX_BYTES + 1)
