@@ -348,7 +348,9 @@ def stand_side_by_side(wanted: Sequence[str], present: Sequence[str]) -> bool:
         True
     """
     n = len(wanted)
-    return n > 0 and any(present[at : at + n] == wanted for at in range(len(present) - n + 1))
+    if not n or wanted[0] not in present:  # as for most
+        return False
+    return any(present[at : at + n] == wanted for at in range(len(present) - n + 1))
 
 
 def terms(text: str, identifiers: bool = True) -> list[str]:
