@@ -469,9 +469,11 @@ def _rows_of(vectors: Sequence[ArrayLike]) -> NDArray[np.float64]:
     lists = [vector for vector in vectors if isinstance(vector, list)]
     width = len(lists[0]) if lists else 0
     if len(lists) == len(vectors) and all(len(one) == width for one in lists):
-        pack = struct.Struct(f"{width}d").pack
+        put, rows = struct.Struct(f"{width}d").pack_into, np.empty((len(lists), width))
         with suppress(struct.error):  # not numbers alone, of which numpy says more
-            return np.frombuffer(b"".join([pack(*one) for one in lists])).reshape(-1, width)
+            for row, numbers in zip(rows, lists, strict=True):
+                put(row.data, 0, *numbers)
+            return rows
     return np.array(vectors, np.float64)
 
 
