@@ -129,10 +129,16 @@ class GeneralEmbedding(StaticEmbedding):
     """
 
     _centred_on: list[str]
+    _wanted_next: list[str]
 
     @classmethod
-    def centred(cls, texts: Sequence[str]) -> GeneralEmbedding:
+    def centred(cls, texts: Sequence[str], wanted_next: Sequence[str] = ()) -> GeneralEmbedding:
         """Return the embedder from whose vectors the mean of these texts is subtracted.
+
+        Args:
+            texts: The texts.
+            wanted_next: Other texts that are embedded soon: they are, with the first ones that
+                come, and then are known.
 
         Raises:
             MissingVectorsError: The word vectors are not installed.
@@ -145,6 +151,7 @@ class GeneralEmbedding(StaticEmbedding):
             word_counts=static.word_counts,
             piece_counts=static.piece_counts,
             _centred_on=list(texts),
+            _wanted_next=list(wanted_next),
         )
         return made
 
@@ -156,7 +163,8 @@ class GeneralEmbedding(StaticEmbedding):
     def __call__(self, texts: Iterable[str]) -> Vectors:
         """Return float32 [n, dimensions], unit rows; zeros for a text without letters or digits."""
         listed = list(texts)
-        vectors = kept_vectors()(listed)
+        others = self.__dict__.pop("_wanted_next", ())  # two calls would take longer than one
+        vectors = kept_vectors()([*listed, *others])[: len(listed)]
         own = self.__dict__.get("_centred_on", ())
         if "mean" not in self.__dict__ and listed[: len(own)] == own:
             self.__dict__["mean"] = _mean_of(vectors[: len(own)])  # all are embedded at once
@@ -169,20 +177,21 @@ class GeneralEmbedding(StaticEmbedding):
         return vector
 
 
-def general_embedder(texts: Sequence[str]) -> Embedder:
+def general_embedder(texts: Sequence[str], wanted_next: Sequence[str] = ()) -> Embedder:
     """Return the embedded default for texts whose corpus nobody has.
 
     Where its word vectors are not installed, it is fitted on the texts; see `fit_default`.
 
     Args:
         texts: The texts.
+        wanted_next: As in `GeneralEmbedding.centred`.
 
     Example:
         >>> general_embedder(["Anna knows Ben."]).name
         'clew-static-1'
     """
     try:
-        fitted = GeneralEmbedding.centred(texts)
+        fitted = GeneralEmbedding.centred(texts, wanted_next)
     except MissingVectorsError:
         return fit_default(texts)[0]
     return Embedder(FITTED[StaticEmbedding], fitted, fitted.embed_question, fitted=fitted)

@@ -28,6 +28,7 @@ from clew.read import NamesAndSymbols, Passage, Triple, load_documents
 from clew.read.extract.relations import ELLIPSIS
 from clew.read.formats.code_languages import is_source_code
 from clew.read.formats.markdown import find_links
+from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
@@ -49,6 +50,8 @@ FIRST_SHARE = 0.85  # the same, of what the question itself found
 MAX_LINKS = 200  # names that one search asks for: some stores take no filter of thousands
 HOPS = 2
 MAX_HOPS = 5
+TITLE_WORDS = Kept[str, tuple[str, ...]](4_096)
+"""The words of titles: one comes again with its document, and is looked at twice a question."""
 DECIMALS = 6
 """Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""
 
@@ -214,7 +217,7 @@ def bridge_names(
         >>> bridge_names("Is Blue Harbour a city?", documents)
         ()
     """
-    present = words(question)
+    present = tuple(words(question))
     named = load_documents(_named_documents(present, documents), untrusted=True).documents
     prose = [one for one in named if not _is_code(one)][:NAMED_DOCUMENTS]
     names_of, known = _read_names(question, prose, facts)
@@ -262,10 +265,10 @@ def names_to_follow(
         >>> names_to_follow("Where does the man live that Anna married?", documents, count=1)
         ('Ben Okri',)
     """
-    present = words(question)
+    present = tuple(words(question))
     titled, others = list[object](), list[object]()
     for candidate in documents:
-        is_titled = stand_side_by_side(words(_title(candidate)), present)
+        is_titled = stand_side_by_side(_words_of_title(_title(candidate)), present)
         (titled if is_titled else others).append(candidate)
     best = load_documents([*titled, *others][:LEADING], untrusted=True).documents
     if _are_mostly_code(best):
@@ -302,7 +305,7 @@ def _are_mostly_code(documents: Sequence[Document]) -> bool:
 
 
 def _is_new(key: str, text: str, known: Collection[str], present: Sequence[str]) -> bool:
-    return key not in known and not stand_side_by_side(words(text), present)
+    return key not in known and not stand_side_by_side(tuple(words(text)), present)
 
 
 def _read_names(
@@ -366,10 +369,10 @@ def _named_documents(present: Sequence[str], documents: Sequence[object]) -> lis
     """
     best: dict[tuple[str, ...], tuple[bool, object]] = {}
     for document in documents:
-        title = tuple(words(_title(document)))
-        if not stand_side_by_side(list(title), present):
+        title = _words_of_title(_title(document))
+        if not stand_side_by_side(title, present):
             continue
-        is_whole = stand_side_by_side(words(_whole_title(document)), present)
+        is_whole = stand_side_by_side(_words_of_title(_whole_title(document)), present)
         if title not in best or (is_whole and not best[title][0]):
             best[title] = (is_whole, document)
     return [
@@ -377,6 +380,15 @@ def _named_documents(present: Sequence[str], documents: Sequence[object]) -> lis
         for title, (_, document) in best.items()
         if not any(other != title and stand_side_by_side(title, other) for other in best)
     ]
+
+
+def _words_of_title(title: str) -> tuple[str, ...]:
+    known = TITLE_WORDS.get(title)
+    if known is None:
+        known = tuple(words(title))
+        if len(title) <= MAX_KEPT_TEXT:
+            TITLE_WORDS.put(title, known)
+    return known
 
 
 def _title(document: object) -> str:
@@ -467,9 +479,11 @@ def _rows_of(vectors: Sequence[ArrayLike]) -> NDArray[np.float64]:
     lists = [vector for vector in vectors if isinstance(vector, list)]
     width = len(lists[0]) if lists else 0
     if len(lists) == len(vectors) and all(len(one) == width for one in lists):
-        pack = struct.Struct(f"{width}d").pack
+        put, rows = struct.Struct(f"{width}d").pack_into, np.empty((len(lists), width))
         with suppress(struct.error):  # not numbers alone, of which numpy says more
-            return np.frombuffer(b"".join([pack(*one) for one in lists])).reshape(-1, width)
+            for row, numbers in zip(rows, lists, strict=True):
+                put(row.data, 0, *numbers)
+            return rows
     return np.array(vectors, np.float64)
 
 

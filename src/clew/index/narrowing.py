@@ -195,7 +195,8 @@ class _Shortlist:
             config, vector = replace(config, embedder=None), None
         if config.embedder is None:
             texts = [one.embedded_as or one.text for one in documents]
-            config = replace(config, embedder=general_embedder(texts))
+            wanted_next = [question] if config.canonical is None else []
+            config = replace(config, embedder=general_embedder(texts, wanted_next))
             documents = [  # a vector is of another embedder
                 one if one.vector is None else replace(one, vector=None) for one in documents
             ]

@@ -70,6 +70,7 @@ ALPHABET = 26  # letters
 # The language of a text is identified by its words, and then its terms are counted.
 PLAIN_WORDS = Kept[str, tuple[str, ...]](256)
 UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
+HIGHER_PLANES = re.compile("[\U00010000-\U0010ffff]")
 
 
 def fold_case(text: str) -> str:
@@ -348,7 +349,9 @@ def stand_side_by_side(wanted: Sequence[str], present: Sequence[str]) -> bool:
         True
     """
     n = len(wanted)
-    return n > 0 and any(present[at : at + n] == wanted for at in range(len(present) - n + 1))
+    if not n or wanted[0] not in present:  # as for most
+        return False
+    return any(present[at : at + n] == wanted for at in range(len(present) - n + 1))
 
 
 def terms(text: str, identifiers: bool = True) -> list[str]:
@@ -554,7 +557,7 @@ def _words_and_pairs(text: str) -> list[str]:
     collected: list[str] = []
     previous, previous_end = "", -1  # the sign before, and where it ends, if it was unspaced
     unpaired = False  # whether the sign before is in no term yet
-    for match in _sign_pattern().finditer(text):
+    for match in _sign_pattern(_has_higher_planes(text)).finditer(text):
         sign = match.group()
         if match.lastgroup is None:  # a word
             collected += [previous, sign] if unpaired else [sign]
@@ -577,7 +580,8 @@ def _split(text: str) -> list[str]:
     """The words of a normalized text."""
     pattern = _pattern_without_tables(text)
     if pattern is None:
-        pattern = _word_pattern() if _unspaced_or_mark().search(text) else SIMPLE_WORD
+        has_marks = _unspaced_or_mark().search(text)
+        pattern = _word_pattern(_has_higher_planes(text)) if has_marks else SIMPLE_WORD
     return pattern.findall(text)
 
 
@@ -614,18 +618,24 @@ def _decoded(codes: NDArray[np.uint32]) -> str:
     return codes.tobytes().decode("utf-32-le", "surrogatepass")
 
 
-@lru_cache(maxsize=1)
-def _sign_pattern() -> re.Pattern[str]:
+def _has_higher_planes(text: str) -> bool:
+    """Return whether a text has a sign of another plane than the first, as hardly any has."""
+    return HIGHER_PLANES.search(text) is not None
+
+
+@lru_cache(maxsize=2)
+def _sign_pattern(has_higher_planes: bool) -> re.Pattern[str]:
     """The pattern of an ideograph, another unspaced sign with its marks, or a word."""
     marks = "".join(filter(UNSPACED_SIGN.match, _marks()))
     return re.compile(
-        rf"(?P<ideograph>[{HAN}])|(?P<sign>[{KANA}{UNSPACED}][{marks}]*)|{_word_pattern().pattern}"
+        rf"(?P<ideograph>[{HAN}])|(?P<sign>[{KANA}{UNSPACED}][{marks}]*)|"
+        f"{_word_pattern(has_higher_planes).pattern}"
     )
 
 
-@lru_cache(maxsize=1)
-def _word_pattern() -> re.Pattern[str]:
-    r"""The pattern of a word.
+@lru_cache(maxsize=2)
+def _word_pattern(has_higher_planes: bool) -> re.Pattern[str]:
+    r"""The pattern of a word; in a text of the first plane alone it takes a third of the time.
 
     Marks (vowel signs of Indic scripts, accents) belong to the word, but Python's \w leaves them
     out. A set of ranges that names every sign is looked up in one step within the first plane; \w
@@ -639,7 +649,7 @@ def _word_pattern() -> re.Pattern[str]:
         for own in filter(None, ideographs.split(signs[run.start() : run.end()])):
             ranges = first_plane if own[-1] < "\U00010000" else higher_planes
             ranges.append(f"{re.escape(own[0])}-{re.escape(own[-1])}")
-    return re.compile(
-        rf"[{IDEOGRAPHS}]|(?:[{''.join(first_plane)}]|[{''.join(higher_planes)}])"
-        f"{{1,{MAX_WORD_LENGTH}}}"
-    )
+    signs = f"[{''.join(first_plane)}]"  # none of them is an ideograph
+    if has_higher_planes:
+        signs = f"(?:{signs}|[{''.join(higher_planes)}])"
+    return re.compile(f"[{IDEOGRAPHS}]|{signs}{{1,{MAX_WORD_LENGTH}}}")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import offsets_of
 from clew.read.extract.caseless import (
     MIN_JOINED,
     group_unspaced_titles,
@@ -247,11 +246,12 @@ class Corpus:
             passages: The passages.
             written: How the words of each are written.
         """
-        begins = self._title_starts_in(written)
-        for passage, one, starts in zip(passages, written, begins, strict=True):
+        small, capital, all_titles = self._mostly_small, self._capital, self.titles
+        title_starts, unspaced = self._title_starts, self._unspaced_titles
+        for passage, one in zip(passages, written, strict=True):
             titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
-            for start in sorted(starts):
-                known = self._title_starts[start]
+            for start in sorted(title_starts.keys() & one.starts):
+                known = title_starts[start]
                 if group := [keys for keys, text in known if text in one.in_order]:
                     titles.append((_start_of(group[0]), tuple(group)))
             caseless = NOTHING, NOTHING
@@ -259,30 +259,14 @@ class Corpus:
                 caseless = self._of_caseless(one.caseless, one.pairs)
             yield Evidence(
                 one.abbreviations,
-                self._mostly_small,
-                self._capital,
-                self.titles,
+                small,
+                capital,
+                all_titles,
                 tuple(titles),
-                _unspaced_titles_in(self._unspaced_titles, passage.text),
+                _unspaced_titles_in(unspaced, passage.text) if unspaced else (),
                 caseless[0],
                 caseless[1],
             )
-
-    def _title_starts_in(self, written: Sequence[Written]) -> list[set[str]]:
-        """Return which of `_title_starts` are in each passage: by their hashes, most are not."""
-        known, found = self._title_starts, [set[str]() for _ in written]
-        if not known or not written:
-            return found
-        wanted = np.sort(np.fromiter(map(hash, known), np.int64, len(known)))
-        every = np.concatenate([one.start_hashes for one in written])
-        nearest = np.minimum(np.searchsorted(wanted, every), len(wanted) - 1)
-        hits = np.flatnonzero(wanted[nearest] == every)
-        begins = offsets_of([len(one.starts) for one in written])
-        owners = np.searchsorted(begins, hits, side="right") - 1
-        for owner, place in zip(owners.tolist(), (hits - begins[owners]).tolist(), strict=True):
-            if (start := written[owner].starts[place]) in known:
-                found[owner].add(start)
-        return found
 
     def decisions(self) -> Decisions:
         """Return what the corpus decides on all words, for passages whose titles are found."""

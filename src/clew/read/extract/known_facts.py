@@ -28,14 +28,14 @@ from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 
 class _Asked(AbstractSet[str]):
-    """Words, and those that somebody asked whether they are among them."""
+    """Words, and of those that somebody asked for, whether they are among them."""
 
     def __init__(self, words: AbstractSet[str]) -> None:
-        self.words, self.asked = words, list[Any]()
+        self.words, self.asked = words, dict[Any, bool]()
 
     def __contains__(self, word: object) -> bool:
-        self.asked.append(word)
-        return word in self.words
+        found = self.asked[word] = word in self.words
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
@@ -154,11 +154,8 @@ def read_facts(
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
     facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
-        asked = [tuple(dict.fromkeys(some.asked)) for some in traced]
-        there = [
-            bytes(map(words.__contains__, of_one))
-            for words, of_one in zip((small, capital, titles), asked, strict=True)
-        ]
+        asked = [tuple(some.asked) for some in traced]
+        there = [bytes(some.asked.values()) for some in traced]
         found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], facts)
         made = KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1]))
         FACTS.put(key, made)

@@ -132,7 +132,6 @@ class Written(NamedTuple):
         caseless: `CountedWords.caseless`.
         pairs: `CountedWords.pairs`.
         starts: The first two words of what may be the title of another passage, a space between.
-        start_hashes: Their hashes, in this process.
         in_order: All words, each behind a space: a title that is not in there is not in the text.
     """
 
@@ -141,7 +140,6 @@ class Written(NamedTuple):
     caseless: frozenset[str]
     pairs: frozenset[str]
     starts: tuple[str, ...]
-    start_hashes: NDArray[np.int64]
     in_order: str
 
     @property
@@ -569,7 +567,6 @@ def _written(
         counted.caseless,
         counted.pairs,
         starts,
-        np.fromiter(map(hash, starts), np.int64, len(starts)),
         in_order,
     )
 
