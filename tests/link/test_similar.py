@@ -31,3 +31,11 @@ def test_a_weight_depends_on_its_two_vectors_alone(width):
         for (tail, head), weight in list(found.items())[:50]:
             exact = vectors[tail].astype(float) @ vectors[head].astype(float)
             assert weight == pytest.approx(exact, abs=1e-6)
+
+
+def test_vectors_alike_have_the_weight_one():
+    vectors = np.random.default_rng(0).normal(size=(40, 300)).astype(np.float32)
+    vectors = np.repeat(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), 2, axis=0)
+    found = weights_of(vectors, list(range(80)))
+    assert max(found.values()) <= 1
+    assert all(found[row, row ^ 1] == pytest.approx(1, abs=1e-6) for row in range(80))

@@ -98,7 +98,7 @@ def _cosines_of_pairs(
         some = slice(start, start + PAIRS_AT_ONCE)
         left, right = (np.asarray(take_vectors(vectors, rows[some])) for rows in (first, second))
         cosines[some] = np.einsum("ij,ij->i", left, right)
-    return cosines
+    return np.clip(cosines, np.finfo(np.float32).tiny, 1.0)  # of unit vectors, but for rounding
 
 
 def _pairs_of(edges: Edges, rows: Rows) -> Neighbours:
