@@ -15,7 +15,6 @@ from clew.graph import EMPTY, Graph, Ragged, Vectors, freeze, seal
 from clew.read.collected_facts import CollectedFacts, ReadFacts
 from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
-from clew.read.few_facts import NUMBERS, FewFacts, NumberedFacts, number_facts
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
 from clew.read.pieces import Piece
@@ -27,7 +26,7 @@ from clew.text.words import fold_case, words
 ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of pieces, by kind
 NO_ROW = -1
 MAX_KEPT_SOURCES = 256  # with facts, such as candidates, of which it is kept how they are collected
-NUMBERED = Kept[tuple[Triple, ...], NumberedFacts](2_048)
+PREPARED = Kept[tuple[Triple, ...], ReadFacts](2_048)
 
 
 def assemble(
@@ -351,23 +350,20 @@ def _collect_facts(
     nodes: _Nodes,
     facts: Mapping[str, Iterable[Triple]],
     extracted: Mapping[int, Iterable[Triple]],
-) -> CollectedFacts | FewFacts:
+) -> CollectedFacts:
     unknown = [id for id in facts if id not in nodes.passages_of]
     if unknown:
         raise ValueError(
             f"facts were given for {len(unknown)} documents that did not come, "
             f"for instance {unknown[0]!r}"
         )
-    sources = [(id, nodes.passages_of[id], tuple(triples)) for id, triples in facts.items()]
-    sources += [(nodes.nodes[row].id, [row], tuple(triples)) for row, triples in extracted.items()]
-    folded, spaced = _Known(fold_case), _Known(_with_single_spaces)
-    if len(sources) <= MAX_KEPT_SOURCES:
-        few = _few_facts([source[1:] for source in sources if source[2]], folded, spaced)
-        if few is not None:
-            return few
-    read = CollectedFacts()
-    for id, passages, listed in sources:
-        prepared = _prepared(listed, id, folded, spaced)
+    sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
+    sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
+    read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
+    keeps = len(sources) <= MAX_KEPT_SOURCES
+    for id, passages, triples in sources:
+        listed = tuple(triples)
+        prepared = _prepared(listed, id, folded, spaced, keeps)
         if listed and not passages:
             raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
         if len(passages) == 1:
@@ -378,34 +374,9 @@ def _collect_facts(
     return read
 
 
-def _few_facts(
-    sources: Sequence[tuple[Sequence[int], tuple[Triple, ...]]], folded: _Known, spaced: _Known
-) -> FewFacts | None:
-    """Return the facts of a few documents; None where one is not read from one passage alone.
-
-    Args:
-        sources: The passages of each document, and its triples.
-        folded: Folds the case of names.
-        spaced: Writes relations with single spaces.
-    """
-    if not all(len(rows) == 1 and set(map(type, listed)) <= _TUPLES for rows, listed in sources):
-        return None
-    numbering, every = NUMBERS.current(), [listed for _, listed in sources]
-    found = list(map(NUMBERED.get, every))
-    missing = [
-        i for i, known in enumerate(found) if known is None or known.numbering is not numbering
-    ]
-    if missing:
-        prepared = [_prepared_at_once(every[i], folded, spaced) for i in missing]
-        read = [one for one in prepared if one is not None]
-        if len(read) < len(missing):
-            return None
-        for i, numbered in zip(missing, number_facts(read, numbering), strict=True):
-            found[i] = NUMBERED.put(every[i], numbered)
-    return FewFacts(cast("list[NumberedFacts]", found), [rows[0] for rows, _ in sources])
-
-
-def _prepared(listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known) -> ReadFacts:
+def _prepared(
+    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known, keeps: bool
+) -> ReadFacts:
     """Return the triples of a document as they are collected, without those with a blank end.
 
     Args:
@@ -413,11 +384,15 @@ def _prepared(listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Know
         id: The document.
         folded: Folds the case of names.
         spaced: Writes relations with single spaces.
+        keeps: Whether what is made of them is kept; it is not where one is no tuple.
     """
     are_tuples = set(map(type, listed)) <= _TUPLES
+    keeps = keeps and are_tuples
+    if keeps and (known := PREPARED.get(listed)) is not None:
+        return known
     prepared = _prepared_at_once(listed, folded, spaced) if are_tuples and listed else None
     if prepared is not None:
-        return prepared
+        return PREPARED.put(listed, prepared) if keeps else prepared
     ends, names, relations = list[str](), list[str](), list[str]()
     for triple in listed:
         subject, relation, object = _check_triple(triple, id)
@@ -426,7 +401,8 @@ def _prepared(listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Know
             ends += (first, second)
             names += (subject, object)
             relations.append(spaced[relation])
-    return ReadFacts(tuple(ends), tuple(names), tuple(relations))
+    prepared = ReadFacts(tuple(ends), tuple(names), tuple(relations))
+    return PREPARED.put(listed, prepared) if keeps else prepared
 
 
 def _prepared_at_once(
@@ -475,7 +451,7 @@ def _with_single_spaces(text: str) -> str:
 
 def _build_graph(
     nodes: Sequence[_Node],
-    read: CollectedFacts | FewFacts,
+    read: CollectedFacts,
     count: Callable[[str], int],
     tokens: NDArray[np.int32] | None = None,
 ) -> Graph:

@@ -100,7 +100,7 @@ class CollectedFacts:
         """Return the passages that name each entity."""
         self._number()
         passages = np.repeat(np.array(self._passages, np.int32), 2)
-        return places_of(np.array(self._ends, np.int32), passages, len(self._names))
+        return _places(np.array(self._ends, np.int32), passages, len(self._names))
 
     def as_facts(self, first_entity: int) -> Facts:
         """Return the facts, without vectors.
@@ -122,11 +122,11 @@ class CollectedFacts:
             freeze(first_entity + facts[:, 0], np.int32),
             freeze(first_entity + facts[:, 2], np.int32),
             Labels(in_order, freeze(place[facts[:, 1]], np.int32)),
-            places_of(np.array(self._stated, np.int32), stated_in, len(facts)),
+            _places(np.array(self._stated, np.int32), stated_in, len(facts)),
         )
 
 
-def places_of(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:
+def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:
     """Return the passages of each of `n` things, each once, in the order of their coming.
 
     Args:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import count
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -70,7 +69,7 @@ class SharedNumbering(Generic[T]):
 
     def __init__(self) -> None:
         self.things: dict[int, T] = {}
-        self.numbers = _GivenNumbers(self.things)
+        self.numbers: dict[T, int] = _GivenNumbers(self.things)
 
     def of(self, things: Iterable[T]) -> list[int]:
         """Return the numbers of things, after those that are new have got one."""
@@ -84,13 +83,6 @@ class SharedNumbering(Generic[T]):
             array([0, 1, 0], dtype=int32)
         """
         return np.fromiter(map(self.numbers.__getitem__, things), np.int32, len(things))
-
-    def array_of_new(self, things: Collection[T]) -> NDArray[np.int32]:
-        """Return the same, in less time where most things are new: these get numbers at once."""
-        known = self.numbers
-        if new := [thing for thing in dict.fromkeys(things) if thing not in known]:
-            known.give(new)
-        return self.array_of(things)
 
 
 class _GivenNumbers(dict[T, int]):
@@ -108,12 +100,6 @@ class _GivenNumbers(dict[T, int]):
         number = next(self._next)
         self._things[number] = thing  # before anyone can see the number
         return self.setdefault(thing, number)  # of two threads, the first gives a thing its number
-
-    def give(self, things: Sequence[T]) -> None:
-        """Give several things numbers, in the order in which they come."""
-        numbers = list(islice(self._next, len(things)))
-        self._things.update(zip(numbers, things, strict=True))  # as above
-        deque(map(self.setdefault, things, numbers), maxlen=0)
 
 
 class ChosenNumbers(Mapping[T, int]):
