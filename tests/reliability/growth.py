@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -154,9 +155,10 @@ def _patterns_in(value: object, module: str) -> Iterator[re.Pattern[str]]:
     elif isinstance(value, dict):
         yield from _patterns_in(list(value.values()), module)
     elif getattr(value, "__module__", "") == module and hasattr(value, "cache_info"):
-        returned = value.__wrapped__.__annotations__.get("return", "")
-        if "Pattern" in str(returned):
-            yield value()
+        types = dict(value.__wrapped__.__annotations__)
+        if "Pattern" in str(types.pop("return", "")):  # all that it makes, asked yes or no
+            for answers in product((False, True), repeat=len(types)):
+                yield value(*answers)
 
 
 def _searched_names(sources: Iterable[str]) -> set[str]:
