@@ -22,7 +22,7 @@ class Blend:
     """Score by a weighted mean of two seeds, each scaled so that its best node has 1.
 
     Among the candidates of another retriever each weighs by its spread, too; see `share_by_spread`.
-    The first seed weighs less where `Query.vector_weight` says so.
+    The first seed weighs less or more where `Query.vector_weight` says so.
 
     Attributes:
         seeds: the two seeds.
