@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from contextlib import contextmanager
 from unittest.mock import patch
 
 from hypothesis import given
@@ -149,25 +148,19 @@ def test_only_the_last_things_are_kept():
         assert kept[i % 7] == i
 
 
-@contextmanager
-def many(packs):
-    """Have any number of passages read as many are, whose words are packed or are not."""
-    most = -1 if packs else many_passages.MOST_UNPACKED
-    with (
-        patch.object(name_reading, "MANY", -1),
-        patch.object(many_passages, "MOST_UNPACKED", most),
-    ):
-        yield
+def many():
+    """Have any number of passages read as many are."""
+    return patch.object(name_reading, "MANY", -1)
 
 
-@given(passages, passages, extractors, st.booleans())
-def test_many_passages_are_read_as_few_are(first, second, extractor, packs):
+@given(passages, passages, extractors)
+def test_many_passages_are_read_as_few_are(first, second, extractor):
     few, known = extractor.learn(first)
-    with many(packs):
+    with many():
         assert extractor.learn(first) == (few, known)
     if known is not None:
         more = extractor.learn_more(second, known, lambda _: [])
-        with many(packs):
+        with many():
             assert extractor.learn_more(second, known, lambda _: []) == more
 
 
@@ -210,7 +203,7 @@ def test_many_passages_are_read_in_ten_times_the_memory_of_their_texts():
     sentence = "{} wrote that the old harbour of Corfu lies {} miles from any other town."
     given = [
         Passage(f"{i}", " ".join(sentence.format(f"Anna{i}", 10 * i + j) for j in range(8)))
-        for i in range(many_passages.MOST_UNPACKED + 1)
+        for i in range(many_passages.MANY + 1)
     ]
     _, peak = traced_memory(lambda: Names().triples(given))
     assert peak < 10 * sum(len(passage.text) for passage in given)
