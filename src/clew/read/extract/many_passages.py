@@ -18,13 +18,7 @@ from functools import partial
 from itertools import accumulate, chain
 from typing import Generic, NamedTuple, TypeVar
 
-from clew.processes import (
-    SharedValue,
-    begin_items,
-    count_others,
-    run_batches,
-    works_elsewhere,
-)
+from clew.processes import SharedValue, begin_items, run_batches, works_elsewhere
 from clew.read.extract.caseless import caseless_words
 from clew.read.extract.corpus import Corpus, CorpusCounts, Decisions
 from clew.read.extract.knowledge import Knowledge
@@ -44,10 +38,6 @@ from clew.read.extract.word_columns import TextWords, Word, WordColumns
 
 MANY = MOST_WRITTEN // 2
 """Passages above which nothing is kept of one for the next time: they would displace each other."""
-
-MOST_UNPACKED = MOST_WRITTEN
-"""Passages whose words are kept as they are between the rounds, some 7 KB each, where one process
-reads them: to pack and to unpack them takes a tenth of the time."""
 
 BLOCK = 128  # passages that are counted in one call
 MIN_SENT = 200_000  # characters of the passages that an executor is sent at once
@@ -77,23 +67,16 @@ class WithAbbreviations(NamedTuple):
     own: list[frozenset[str]]
 
 
-class Unpacked(NamedTuple):
-    """What may be a name in a passage, and its words, as they were found."""
-
-    words: TextWords
-    runs: list[Run]
-
-
 class Counted(NamedTuple):
     """The words of a batch that are counted, one passage after the other; see `CountedWords`.
 
     Attributes:
-        runs: Of each passage, what may be a name, as the bytes of `pack_runs` or as it was found.
+        runs: Of each passage, what may be a name, as the bytes of `pack_runs`.
         has_caseless: Of each, whether it has words in scripts without capitals.
         words: Words with capitals, small words, caseless words, and pairs of these.
     """
 
-    runs: list[bytes | Unpacked]
+    runs: list[bytes]
     has_caseless: list[bool]
     words: tuple[list[str], list[str], list[str], list[str]]
 
@@ -103,7 +86,7 @@ class WithRuns(NamedTuple):
 
     passages: Sequence[NormalizedPassage]
     own: list[frozenset[str]]
-    runs: list[bytes | Unpacked]
+    runs: list[bytes]
     has_caseless: list[bool]
 
 
@@ -134,11 +117,9 @@ def find_in_many(
     def own(some: slice) -> list[frozenset[str]]:
         return [abbreviations.intersection(words) for words in stopped[some]]
 
-    are_few = len(passages) <= MOST_UNPACKED and not works_elsewhere()
-    packs = not are_few or count_others([len(passage.text) for passage in passages]) > 0
-    runs, has_caseless = list[bytes | Unpacked](), list[bool]()
+    runs, has_caseless = list[bytes](), list[bool]()
     for _, counted in _each(
-        _RunFinder(rules, packs),
+        _RunFinder(rules),
         passages,
         lambda some: WithAbbreviations(passages[some], own(some)),
         titles,
@@ -174,15 +155,13 @@ class _RunFinder:
     """Finds what may be a name in a batch, and the words that are counted."""
 
     rules: Rules
-    packs: bool = True
 
     def __call__(self, batch: WithAbbreviations, shared: Titles) -> Counted:
-        (titles, firsts), runs, counted = shared, list[bytes | Unpacked](), []
+        (titles, firsts), runs, counted = shared, list[bytes](), []
         for words, its_counted in find_words(batch.passages, batch.own):
             counted.append(its_counted)
             found = find_passage_runs(words, titles, firsts, self.rules)
-            packed = pack_runs(words, found).tobytes() if self.packs else Unpacked(words, found)
-            runs.append(packed)
+            runs.append(pack_runs(words, found).tobytes())
         return Counted(
             runs,
             [bool(one.caseless) for one in counted],
@@ -204,24 +183,15 @@ class _NameFinder(Generic[Found]):
 
     def __call__(self, batch: WithRuns, decisions: Decisions) -> list[Found]:
         results = list[Found]()
-        for passage, own, found, has_caseless in zip(
+        for passage, own, packed, has_caseless in zip(
             batch.passages, batch.own, batch.runs, batch.has_caseless, strict=True
         ):
-            if isinstance(found, bytes):
-                words, runs = unpack_runs(passage.text, array("i", found))
-            else:
-                words, runs = found
             caseless = list[Word]()
             if has_caseless:
-                every = find_passage_words(passage, own) if isinstance(found, bytes) else words
-                caseless = caseless_words(every)
+                caseless = caseless_words(find_passage_words(passage, own))
             evidence = decisions.evidence(passage, own, caseless)
+            words, runs = unpack_runs(passage.text, array("i", packed))
             mentions = choose_mentions(passage, words, runs, caseless, evidence, self.rules)
-            if start := words.start:  # of texts that were read together
-                mentions = [
-                    Mention(name, first - start, end - start, sentence - start)
-                    for name, first, end, sentence in mentions
-                ]
             results.append(self.finish(passage, mentions))
         return results
 
