@@ -24,7 +24,7 @@ from clew.embedding.embedded_texts import texts_to_embed
 from clew.embedding.static import TextCounts
 from clew.embedding.word_vectors import load_pieces
 from clew.graph import Graph
-from clew.processes import ItemsBegun, begin_items, count_others, end_others
+from clew.processes import ItemsBegun, begin_items, end_others
 
 MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
@@ -45,7 +45,6 @@ class CountsBeside:
     def __init__(self) -> None:
         self._nodes: Graph | None = None  # whose passages' texts these are
         self._texts: list[str] = []
-        self._own: list[list[str]] = []  # the first parts, which this process counts by itself
         self._work: ItemsBegun[TextCounts] | None = None
         self._counts_late = False
 
@@ -63,15 +62,12 @@ class CountsBeside:
         if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
             begin_items(_load, [None], sizes=[1])
 
-    def begin(
-        self, nodes: Graph, replacement_texts: Mapping[str, str], own_share: float = 0.0
-    ) -> None:
+    def begin(self, nodes: Graph, replacement_texts: Mapping[str, str]) -> None:
         """Have other processes count, if there are any, and enough to count.
 
         Args:
             nodes: A graph without vectors.
             replacement_texts: id -> the text to embed in place of the node's own.
-            own_share: The share of the characters that a single other process leaves to this one.
         """
         if self.has_begun or not is_large(nodes):
             return
@@ -79,11 +75,7 @@ class CountsBeside:
         self._texts = texts_to_embed(nodes, nodes.rows("passage").tolist(), replacement_texts)
         parts = [self._texts[start:end] for start, end in pairwise(_bounds(len(self._texts)))]
         sizes = [sum(map(len, part)) for part in parts]
-        n_own = 0
-        if own_share and count_others(sizes) == 1:
-            n_own = int(np.searchsorted(np.cumsum(sizes), own_share * sum(sizes)))
-        self._own = parts[:n_own]
-        self._work = begin_items(count_part, parts[n_own:], sizes=sizes[n_own:])
+        self._work = begin_items(count_part, parts, sizes=sizes)
 
     def texts_of(
         self, graph: Graph, rows: NDArray[np.int64], replacement_texts: Mapping[str, str]
@@ -110,9 +102,7 @@ class CountsBeside:
         work, self._work = self._work, None
         if work is None:
             return None
-        counted = None
-        if self._texts == texts:
-            counted = [*map(count_part, self._own), *work.results()]
+        counted = work.results() if self._texts == texts else None
         if not self._counts_late:
             end_others()
         return None if counted is None else _in_batches(counted)

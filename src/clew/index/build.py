@@ -29,7 +29,7 @@ from clew.graph import (
 )
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.words_beside import WordsBeside, are_sent, prepare_words
+from clew.index.words_beside import WordsBeside, prepare_words
 from clew.link import Alike, Synonym
 from clew.processes import end_others, start_others, working
 from clew.progress import progress_bar
@@ -42,10 +42,6 @@ if TYPE_CHECKING:
 
 MAX_KEPT_ROWS = 80_000
 """Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
-
-OWN_SHARE = 0.75
-"""The share of the passages that this process counts for the embedded default, where the other one
-counts the words of all for the first question then: that takes longer than to make vectors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +144,7 @@ def build_graph(
     is_large = _is_large(graph)
     if is_large:
         release_free_memory()
-    counting.begin(graph, OWN_SHARE if counts_words and are_sent(graph) else 0.0)
+    counting.begin(graph)
     if counts_words:
         with WordsBeside(graph) as words:
             counting.end_idle()
@@ -202,10 +198,10 @@ class _Counting:
         if self.beside is not None:
             self.beside.prepare(documents)
 
-    def begin(self, nodes: Graph, own_share: float = 0.0) -> None:
+    def begin(self, nodes: Graph) -> None:
         """Have other processes count, unless they do already."""
         if self.beside is not None:
-            self.beside.begin(nodes, self.replacement_texts, own_share)
+            self.beside.begin(nodes, self.replacement_texts)
 
     def end_idle(self) -> None:
         """End the other processes, unless they count; those end when they have."""

@@ -72,7 +72,7 @@ class WordsBeside:
 
     def __enter__(self) -> Self:
         if len(self._graph.rows("passage")) >= MIN_PASSAGES:
-            if are_sent(self._graph):
+            if sum(map(len, self._graph.texts)) <= MAX_CHARACTERS:
                 self._work = begin_elsewhere(count_words, _searched(self._graph))
             if self._work is None:
                 self._thread = threading.Thread(target=self._identify, daemon=True)
@@ -104,16 +104,6 @@ class WordsBeside:
             self._graph.part(LANGUAGES)
         except Exception:  # noqa: BLE001  # raised again where the part is wanted
             return
-
-
-def are_sent(graph: Graph) -> bool:
-    """Return whether another process, if there is one, is sent the texts of a graph.
-
-    Example:
-        >>> are_sent(Graph.of(["The ferries sail at ten."]))
-        True
-    """
-    return sum(map(len, graph.texts)) <= MAX_CHARACTERS
 
 
 def prepare_words(documents: Sequence[Document]) -> None:
