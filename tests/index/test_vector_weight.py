@@ -1,11 +1,11 @@
-"""Vectors count less beside words where the embedded default was not trained on the language."""
+"""How much vectors count beside words: by their embedder, and by the question's language."""
 
 from __future__ import annotations
 
 import pytest
 
 import clew
-from clew.index.answer import UNKNOWN_LANGUAGE_WEIGHT
+from clew.index.answer import GIVEN_VECTORS_WEIGHT, UNKNOWN_LANGUAGE_WEIGHT
 
 TEXTS = {
     "en": [
@@ -70,11 +70,14 @@ def test_the_language_of_the_question_decides(question, languages, expected):
     assert weight_of(question, texts) == expected
 
 
-def test_of_an_embedder_that_was_given_nobody_knows_its_languages():
+@pytest.mark.parametrize(
+    ("question", "language"), [("Wann fährt die Fähre ab?", "de"), ("When does it leave?", "en")]
+)
+def test_an_embedder_that_was_given_counts_more_in_every_language(question, language):
     def embed(texts):
         return [[1.0, len(text)] for text in texts]
 
-    assert weight_of("Wann fährt die Fähre ab?", TEXTS["de"], embedder=embed) == 1.0
+    assert weight_of(question, TEXTS[language], embedder=embed) == GIVEN_VECTORS_WEIGHT > 1
 
 
 def test_of_another_retriever_nobody_knows_its_languages():
@@ -92,7 +95,8 @@ def test_words_decide_what_vectors_of_another_language_cannot():
     given = clew.Index.from_documents(
         TEXTS["de"], embedder=lambda texts: index.embedder.embed_texts(texts)
     )
-    quarter = top(clew.seed.Blend(dense_share=0.25))
+    odds = 0.25 / 0.75 / GIVEN_VECTORS_WEIGHT  # of which the embedder that is given makes a quarter
+    quarter = top(clew.seed.Blend(dense_share=odds / (1 + odds)))
     expected = given.ask(question, recipe=quarter)
     assert found.ids == expected.ids
     assert [i.score for i in found] == pytest.approx([i.score for i in expected])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple, cast
 
 from clew.algorithms.postings import CountedTerms, Postings
@@ -52,17 +53,15 @@ class _Table:
         self.n_forms = 0
         self._forms: dict[str, dict[str, int]] = {}  # by language
 
-    def count(self, terms: Sequence[str], language: str) -> Counter[int]:
-        """Return how often the stem of each term comes, by the numbers of the stems."""
+    def count(self, texts: Sequence[Sequence[str]], language: str) -> list[Counter[int]]:
+        """Return how often the stem of each term of each text comes, by the numbers of stems."""
         number_of = self._forms.setdefault(language, {})
-        try:
-            return Counter(map(number_of.__getitem__, terms))
-        except KeyError:  # some are new
-            new = [term for term in dict.fromkeys(terms) if term not in number_of]
+        new = [term for term in dict.fromkeys(chain.from_iterable(texts)) if term not in number_of]
+        if new:
             self.n_forms += len(new)
             numbers = self.stems.of(stem_words(new, language))
             number_of.update(zip(new, numbers, strict=True))
-            return Counter(map(number_of.__getitem__, terms))
+        return [Counter(map(number_of.__getitem__, terms)) for terms in texts]
 
 
 class KeptStems:
@@ -93,16 +92,20 @@ class KeptStems:
             self._table = table = _Table()
         counts = list(map(table.counts.get, [one[:2] for one in texts]))
         missing = [i for i, known in enumerate(counts) if known is None]
-        for i, terms in zip(missing, terms_of_all([texts[i].text for i in missing]), strict=True):
-            times = table.count(terms, texts[i].language)
-            counts[i] = counted = CountedTerms.of(times, times.values())
-            if len(texts[i].text) <= MAX_KEPT_TEXT:
-                table.counts.put(texts[i][:2], counted)
+        terms = terms_of_all([texts[i].text for i in missing])
+        for language in dict.fromkeys(texts[i].language for i in missing):
+            own = [place for place, i in enumerate(missing) if texts[i].language == language]
+            of_own = table.count([terms[place] for place in own], language)
+            for place, times in zip(own, of_own, strict=True):
+                one = texts[missing[place]]
+                counts[missing[place]] = counted = CountedTerms.of(times, times.values())
+                if len(one.text) <= MAX_KEPT_TEXT:
+                    table.counts.put(one[:2], counted)
         found = cast("list[CountedTerms]", counts)
         for i, one in enumerate(texts):
             if one.others:
                 times = Counter(dict(zip(*(part.tolist() for part in found[i]), strict=True)))
-                times.update(table.count(one.others, one.language))
+                times.update(*table.count([one.others], one.language))
                 found[i] = CountedTerms.of(times, times.values())
         chosen, postings = Postings.of_counts(found)
         return ChosenNumbers(table.stems, chosen), postings
