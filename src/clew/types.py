@@ -73,7 +73,7 @@ class Query:
             similarity uses these scores in place of its own search.
         vector_weight: how much similarity by vectors counts beside words, as a share of what a
             method gives it; below 1 where the embedder hardly knows the question's language, above
-            1 where the caller gives one.
+            1 where the caller gives one and the question is in English.
         compared: the products of `vector` with all passages, where they are known already.
         relevance: how relevant each passage is; None where that is not known.
         min_relevance: passages that are less relevant are not read; None for all.

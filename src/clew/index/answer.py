@@ -59,8 +59,9 @@ UNKNOWN_LANGUAGE_WEIGHT = 1 / 3
 embedded default was not trained on the question's language. It was chosen on the tune halves of the
 everyday sets in four languages."""
 GIVEN_VECTORS_WEIGHT = 2.0
-"""The same, where the caller gives an embedder: a trained one knows more of what is meant than words
-do. It was chosen on the tune halves of the everyday sets, by MiniLM."""
+"""The same, where the caller gives an embedder and the question is in English, which all know: a
+trained one knows more of what is meant than words do. It was chosen on the tune halves of the
+everyday sets, by MiniLM."""
 CODE_CANDIDATES_WEIGHT = 3.0
 """The same, where another retriever found source code: its words recur from function to function,
 and among candidates alone none shows to be rare."""
@@ -258,9 +259,9 @@ def _vector_weight(index: IndexContents, query: Query) -> float:
     if query.candidate_scores is not None:
         return CODE_CANDIDATES_WEIGHT if index.is_of_code else 1.0
     static = index.embedder.fitted
-    if not isinstance(static, StaticEmbedding):
-        return GIVEN_VECTORS_WEIGHT
     language = likely_language(query.text, index.graph.part(LanguagesPart()).names)
+    if not isinstance(static, StaticEmbedding):
+        return GIVEN_VECTORS_WEIGHT if language == "en" else 1.0
     is_known = language in static.languages if language else _is_in_latin(query.text)
     return 1.0 if is_known else UNKNOWN_LANGUAGE_WEIGHT
 
