@@ -83,6 +83,29 @@ def test_a_relevance_is_what_its_definition_says(embed):
     assert np.isnan(found.of(others)).all()
 
 
+def test_a_candidate_stands_out_by_the_score_that_it_came_with():
+    """The one term of the definition that scores decide, beside the same candidates by rank."""
+    texts = [f"The ferry number {i} sails on day {i}." for i in range(5)]
+    scores = [0.9, 0.5, 0.45, 0.3, 0.1]
+    question = "Which ferry sails?"
+
+    def relevances(candidates):
+        found = clew.narrow(question, candidates, recipe="dense", limit=5, extractor=None)
+        return {item.text: item.relevance for item in found}
+
+    scored = relevances(list(zip(texts, scores, strict=True)))
+    logits = [math.log(scored[text] / (1 - scored[text])) for text in texts]
+    deviations = [(score - statistics.mean(scores)) / statistics.pstdev(scores) for score in scores]
+    rest = [
+        logit - FITTED.deviation * deviation
+        for logit, deviation in zip(logits, deviations, strict=True)
+    ]
+    assert rest == pytest.approx([rest[0]] * 5)  # the words of the question are in all of them
+    times_ten = [(text, 10 * score) for text, score in zip(texts, scores, strict=True)]
+    assert relevances(times_ten) == pytest.approx(scored)
+    assert relevances(texts) == pytest.approx(relevances(texts[::-1]))  # by rank, vectors decide
+
+
 @pytest.mark.parametrize("recipe", ["hipporag", "fused"])
 def test_a_question_is_compared_with_all_passages_once(index, recipe, monkeypatch):
     graph, compared = index.graph, []

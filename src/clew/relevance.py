@@ -3,11 +3,12 @@
 Scores of retrieval rank the passages for one question; they say nothing of whether the best of them
 answers it. A relevance does. It is a logistic regression on what depends neither on the method nor
 on the scale of the embedder: how much of the question's words the passage has (by their idf), how
-far its cosine stands out from those of all passages, how much of the question no passage knows, how
-many terms the question has, and how many passages there were to choose from, since among many one
-has some of the words by chance. English function words do not count, since tables and programs have
-none. A relevance is the chance that a question has an answer here whose best passage is like this
-one, where as many questions have an answer as have none.
+far its cosine stands out from those of all passages (among the candidates of another retriever, the
+score that it came with), how much of the question no passage knows, how many terms the question
+has, and how many passages there were to choose from, since among many one has some of the words by
+chance. English function words do not count, since tables and programs have none. A relevance is the
+chance that a question has an answer here whose best passage is like this one, where as many
+questions have an answer as have none.
 
 The coefficients are fitted on the tune halves of 23 sets of everyday questions, whole and in small
 parts; `python -m tests.benchmarks.relevance` fits them anew and shows what they tell apart.
@@ -15,7 +16,7 @@ parts; `python -m tests.benchmarks.relevance` fits them anew and shows what they
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -177,6 +178,7 @@ class QuestionRelevance:
         question: str,
         vector: Vectors | None,
         compared: Compared | None = None,
+        scores: Mapping[int, float] | None = None,
     ) -> QuestionRelevance | None:
         """Return the relevance to a question; None where the graph has no passages.
 
@@ -185,6 +187,8 @@ class QuestionRelevance:
             question: the text of the question.
             vector: its vector, float32 [d]; None for none.
             compared: its products with all passages, where somebody else needs them, too.
+            scores: row -> score, by which another retriever found the passages, in the place of
+                cosines, of which no more matters than how far each is from their mean.
         """
         index: InvertedIndex = graph.part(InvertedIndexPart())
         if not len(index.rows):
@@ -195,7 +199,14 @@ class QuestionRelevance:
         unknown = (len(stems) - len(numbers)) * index.postings.idf(0)
         total = known + unknown
 
+        scored: Floats | None = None
+        if scores is not None:
+            scored = np.array([scores.get(row, 0.0) for row in index.rows.tolist()])
+
         def cosines_of(places: NDArray[np.integer]) -> Floats:
+            if scored is not None:
+                own: Floats = scored[places]
+                return own
             if vector is None or not vector.any():
                 return np.zeros(len(places))
             if compared is not None:
@@ -204,7 +215,9 @@ class QuestionRelevance:
 
         sample = np.zeros(1)
         given = graph.part(WholeSamplePart())
-        if compared is not None and given is None:
+        if scored is not None:
+            sample = scored
+        elif compared is not None and given is None:
             sample = as_cosines(compared.products[_sample_places(len(index.rows))])
         elif vector is not None and vector.any():
             sample = cosines(graph.part(PassageSamplePart()) if given is None else given, vector)

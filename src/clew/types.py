@@ -71,6 +71,7 @@ class Query:
             None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
             similarity uses these scores in place of its own search.
+        by_rank: whether these scores say no more than the order in which the candidates came.
         vector_weight: how much similarity by vectors counts beside words, as a share of what a
             method gives it; below 1 where the embedder hardly knows the question's language, above
             1 where the caller gives one and the question is in English.
@@ -96,6 +97,7 @@ class Query:
     max_share: float | None = None
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
+    by_rank: bool = False
     vector_weight: float = 1.0
     compared: Compared | None = None
     relevance: Relevance | None = None

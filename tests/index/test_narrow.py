@@ -11,6 +11,7 @@ from langchain_core.documents import Document as LangChainDocument
 
 import clew
 from clew.adapters import CANDIDATES, QueryOptions, ask_candidates
+from clew.embedding.general import GeneralEmbedding
 from clew.index import narrowing
 from clew.index.leads import names_to_follow
 from clew.read.split import whole
@@ -95,9 +96,9 @@ def test_facts_of_candidates_may_be_lists():
 def test_what_is_made_of_candidates_goes_with_the_context(recipe, monkeypatch):
     graphs, answer = [], narrowing.answer
 
-    def spy(index, *arguments):
+    def spy(index, *arguments, **options):
         graphs.append(weakref.ref(index.graph))
-        return answer(index, *arguments)
+        return answer(index, *arguments, **options)
 
     monkeypatch.setattr(narrowing, "answer", spy)
     texts = ["Anna Bell married Ben Okri.", "Ben Okri lives on Corfu.", *TEXTS]
@@ -111,6 +112,27 @@ def test_what_is_made_of_candidates_goes_with_the_context(recipe, monkeypatch):
         assert [graph() is None for graph in graphs] == [True]
     finally:
         gc.enable()
+
+
+def test_the_vectors_of_candidates_that_have_scores_are_not_made(monkeypatch):
+    """But where something compares them: a recipe, or the relevance of what came without a score."""
+    texts = ["Anna Bell\nShe married Ben Okri.", "Ben Okri\nHe lives on Corfu.", *TEXTS]
+    scored = [(text, 1 - i / 10) for i, text in enumerate(texts)]
+    made, embed = set(), GeneralEmbedding.__call__
+    monkeypatch.setattr(
+        GeneralEmbedding,
+        "__call__",
+        lambda own, texts: (made.update(listed := list(texts)), embed(own, listed))[1],
+    )
+    question = "Where does the husband of Anna Bell live?"
+    clew.narrow(question, scored)
+    assert {question, "Anna Bell She married Ben Okri"} <= made
+    assert not made & set(texts)
+    clew.narrow(question, texts)
+    assert made >= set(texts)
+    made.clear()
+    clew.narrow(question, scored, recipe="da_rag")
+    assert made & set(texts)
 
 
 def pieces(suffix, texts):

@@ -138,34 +138,42 @@ def _with_general_vectors(
 ) -> Graph:
     """Return a graph of candidates with its vectors.
 
-    Those of the entities behind all other nodes are made when one is first asked for: there are
-    more of them than of all else but facts, and few methods compare a name with anything.
+    Those of nodes are made when one is first asked for: candidates are compared with the question
+    by the scores that they came with, and few methods compare a name with anything.
 
     Args:
         graph: a graph without vectors.
         fitted: what embeds its texts.
         replacement_texts: as in `attach_vectors`.
     """
-    rows = rows_to_embed(graph)
-    first = _first_name(graph)
-    own, entities = rows[rows < first], rows[rows >= first].tolist()
-    texts, width = texts_to_embed(graph, own.tolist(), replacement_texts), fitted.dimensions
-    made = fitted([*texts, *graph.facts.texts])
-    vectors = made[: len(own)]
-    if len(own) < first:
-        vectors = np.zeros((first, width), np.float32)
-        vectors[own] = made[: len(own)]
-    segments: list[DenseSegment] = [DenseSegment(seal(vectors))]
-    if entities:
-        names = partial(texts_to_embed, graph, entities, replacement_texts)
-        make = partial(_made_of, fitted, names)
-        segments.append(DeferredSegment((len(entities), width), make))
-    facts = replace(graph.facts, vectors=made[len(own) :])
-    return graph.unchecked(vectors=VectorColumn(segments), facts=facts)
+    rows, first, facts = rows_to_embed(graph), _first_name(graph), graph.facts.texts
+    if facts:
+        fitted.centre_on(facts)
+    segments = list[DenseSegment]()
+    for start, end in ((0, first), (first, len(graph))):
+        if end > start:
+            own, shape = rows[(rows >= start) & (rows < end)], (end - start, fitted.dimensions)
+            texts = partial(texts_to_embed, graph, own.tolist(), replacement_texts)
+            make = partial(_made_of, fitted, texts, own - start, shape)
+            segments.append(DeferredSegment(shape, make))
+    made = fitted(facts) if facts else freeze(np.zeros((0, fitted.dimensions)), np.float32)
+    of_facts = replace(graph.facts, vectors=made)
+    return graph.unchecked(vectors=VectorColumn(segments), facts=of_facts)
 
 
-def _made_of(fitted: GeneralEmbedding, texts: Callable[[], list[str]]) -> Vectors:
-    return fitted(texts())
+def _made_of(
+    fitted: GeneralEmbedding,
+    texts: Callable[[], list[str]],
+    places: NDArray[np.int64],
+    shape: tuple[int, int],
+) -> Vectors:
+    """Return the vectors of nodes, of which those at some places have a text."""
+    made = fitted(texts())
+    if len(places) == shape[0]:
+        return made
+    vectors = np.zeros(shape, np.float32)
+    vectors[places] = made
+    return seal(vectors)
 
 
 def _kept(

@@ -91,6 +91,8 @@ def answer(
     vector: ArrayLike | None,
     options: QueryOptions,
     candidate_scores: Mapping[int, float] | None = None,
+    *,
+    by_rank: bool = False,
 ) -> Context:
     """Return the context for a question whose vector is known.
 
@@ -101,6 +103,7 @@ def answer(
             before there was one.
         options: What else the question says.
         candidate_scores: Scores of another retriever's candidates, by row.
+        by_rank: Whether these scores say no more than the order in which the candidates came.
 
     Raises:
         BudgetError: The budget holds nothing of what was chosen, and the question is strict.
@@ -108,7 +111,8 @@ def answer(
         ValueError: The vector is not finite or of another dimension, or the recipe is unknown.
     """
     with asking():
-        return observed(lambda: _whole_answer(index, question, vector, options, candidate_scores))
+        found = candidate_scores, by_rank
+        return observed(lambda: _whole_answer(index, question, vector, options, *found))
 
 
 def _whole_answer(
@@ -117,6 +121,7 @@ def _whole_answer(
     vector: ArrayLike | None,
     options: QueryOptions,
     candidate_scores: Mapping[int, float] | None,
+    by_rank: bool,
 ) -> Context:
     method = recipes.get(options.recipe)
     budget = UNLIMITED if options.budget is None else options.budget
@@ -130,6 +135,7 @@ def _whole_answer(
         None if vector is None else _unit_vector(index, vector),
         embed=lambda texts: _embed(index, texts),
         candidate_scores=candidate_scores,
+        by_rank=by_rank,
         nearest=index.config.nearest if options.where is None else None,  # a filter is exact
         **stage_options,
     )
@@ -211,7 +217,9 @@ def _relevance(
     all_wanted = query.nearest is None and query.candidate_scores is None
     if vector is not None and vector.any() and all_wanted and _compares_passages(method):
         compared = compare(graph.vectors_of("passage"), vector)
-    return QuestionRelevance.of_question(graph, query.text, vector, compared), compared
+    scores = None if query.by_rank else query.candidate_scores
+    found = QuestionRelevance.of_question(graph, query.text, vector, compared, scores)
+    return found, compared
 
 
 def _compares_passages(method: object) -> bool:

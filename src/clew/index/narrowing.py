@@ -217,7 +217,8 @@ class _Shortlist:
         if vector is None or inside.embedder is not self.index.embedder:
             vector = embed_in_time(inside, self.question)
         scores = self._scores_by_row(inside)
-        context = answer(inside, self.question, vector, options, scores)
+        by_rank = None in self.scores.values()
+        context = answer(inside, self.question, vector, options, scores, by_rank=by_rank)
         others = self.dropped
         if not others:
             return context

@@ -52,7 +52,6 @@ class Dense:
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         rows = graph.rows(*self.kinds)
         approximate = self.index is not None and len(rows) >= self.exact_below
-        vectors = graph.vectors if approximate else graph.vectors_of(*self.kinds)
 
         def find_seeds(query: Query) -> Seeds:
             scores = np.zeros(len(graph))
@@ -62,6 +61,8 @@ class Dense:
             if query.vector is None or not query.vector.any():
                 note = "the question has no vector: dense retrieval finds nothing"
                 return Seeds(scores, notes={"fallback": note})
+            # Candidates need none, so that those of the embedded default are not made for them.
+            vectors = graph.vectors if approximate else graph.vectors_of(*self.kinds)
             options = self._options(query, len(rows))
             if options is None:
                 scores[rows] = np.maximum(self._cosines(vectors, query.vector, query.compared), 0)
