@@ -81,11 +81,42 @@ def test_the_language_of_the_question_decides(question, languages, expected):
     ],
 )
 def test_an_embedder_that_was_given_counts_more_in_english(question, languages, expected):
-    def embed(texts):
-        return [[1.0, len(text)] for text in texts]
-
     texts = [text for language in languages for text in TEXTS[language]]
     assert weight_of(question, texts, embedder=embed) == expected
+
+
+def embed(texts):
+    return [[1.0, len(text)] for text in texts]
+
+
+FACTS = {
+    i: [(name, "met", other) for name, other in (("Anna", "Ben"), ("Cleo", "Dan"), ("Eve", "Finn"))]
+    for i in range(3)
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "n_facts", "expected"),
+    [("{}.txt", 3, 1.0), ("{}.txt", 1, GIVEN_VECTORS_WEIGHT), ("{}.py", 3, GIVEN_VECTORS_WEIGHT)],
+)
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_where_names_are_read_in_prose_it_counts_no_more(
+    name, n_facts, expected, is_saved, tmp_path
+):
+    """More entities than passages tell that: six and two beside three."""
+    format = "python" if name.endswith("py") else "text"
+    documents = [
+        clew.Document(name.format(i), text, format=format) for i, text in enumerate(TEXTS["en"])
+    ]
+    facts = {name.format(i): own[:n_facts] for i, own in FACTS.items()}
+    index = clew.Index.from_documents(documents, embedder=embed, facts=facts, extractor=None)
+    assert len(index.graph.rows("entity")) == 2 * n_facts
+    if is_saved:
+        index.save(tmp_path / "index")
+        index = clew.Index.load(tmp_path / "index", embedder=embed)
+    seed = Weight()
+    index.ask("When does it leave?", recipe=top(seed), min_relevance=0)
+    assert seed.asked[-1] == expected
 
 
 def test_of_another_retriever_nobody_knows_its_languages():

@@ -117,6 +117,11 @@ class IndexContents:
         n = sum(is_source_code(document.format, document.metadata) for document in self.documents)
         return 2 * n > len(self.documents)
 
+    @cached_property
+    def has_many_entities(self) -> bool:
+        """Whether there are more entities than passages, as where names are read in prose."""
+        return len(self.graph.rows("entity")) > len(self.graph.rows("passage"))
+
     @property
     def extractor(self) -> ExtractorLike | None:
         """What reads facts out of the passages."""

@@ -96,6 +96,7 @@ class CorpusFigures:
         untrusted: Whether strangers wrote the documents, as in `clew.index.IndexConfig`.
         count: The tokenizer.
         canonical: As in `clew.graph.Graph`.
+        n_entities: How many entities there are; those that several shards name count for each.
         entities: int32 [e], the numbers of all entities.
         entity_keys: int64 [e], the digests of their ids, by which other indexes know them.
         summaries: int32 [s], the numbers of the passages that are the summary of their document,
@@ -122,6 +123,7 @@ class CorpusFigures:
     untrusted: bool
     count: Callable[[str], int]
     canonical: Callable[[str], str] | None
+    n_entities: int = 0
     entities: Rows = field(default_factory=lambda: freeze([], np.int32))
     entity_keys: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     summaries: Rows = field(default_factory=lambda: freeze([], np.int32))

@@ -32,10 +32,15 @@ class AskedPart(IndexContents):
     """A working subgraph as what is asked; the documents stay in the database."""
 
     of_code: bool = False
+    many_entities: bool = False
 
     @property
     def is_of_code(self) -> bool:  # the whole index knows it
         return self.of_code
+
+    @property
+    def has_many_entities(self) -> bool:  # likewise
+        return self.many_entities
 
 
 async def read_corpus(
@@ -82,6 +87,7 @@ async def _corpus_of(
     sampled = passages[sampled_places(len(passages))]
     sample = await database.read_vectors(session, found, sampled)
     await database.check_current(session, found)
+    entities = freeze(reader.numbers("entities"), np.int32)
     return CorpusFigures(
         number=found.number,
         version=found.version,
@@ -100,7 +106,8 @@ async def _corpus_of(
         untrusted=config["untrusted"],
         count=config["count"],
         canonical=config["canonical"],
-        entities=freeze(reader.numbers("entities"), np.int32),
+        n_entities=len(entities),
+        entities=entities,
         entity_keys=reader.numbers("entity_keys").astype(np.int64),
         summaries=freeze(reader.numbers("summaries") if reader.has("summaries") else [], np.int32),
         runs=reader.numbers("runs").astype(np.int64) if reader.has("runs") else None,
@@ -126,4 +133,10 @@ def as_contents(corpus: CorpusFigures, graph: Graph) -> AskedPart:
         canonical=corpus.canonical,
     )
     fitted = corpus.embedder if is_own else None
-    return AskedPart(graph, config, fitted_embedder=fitted, of_code=corpus.is_of_code)
+    return AskedPart(
+        graph,
+        config,
+        fitted_embedder=fitted,
+        of_code=corpus.is_of_code,
+        many_entities=corpus.n_entities > len(corpus.passages),
+    )

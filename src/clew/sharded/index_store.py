@@ -166,6 +166,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         untrusted=index.config.untrusted,
         count=graph.count,
         canonical=graph.canonical,
+        n_entities=len(arrays["entities"]),
         entities=arrays["entities"],
         entity_keys=arrays["entity_keys"],
         summaries=freeze(arrays["summaries"], np.int32),

@@ -51,6 +51,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         is_of_code=_weighted(corpora, [one.is_of_code for one in corpora]),
         has_reports=any(one.has_reports for one in corpora),
         untrusted=any(one.untrusted for one in corpora),
+        n_entities=sum(one.n_entities for one in corpora),
         entities=freeze([], np.int32),
         entity_keys=np.zeros(0, np.int64),
         summaries=freeze(np.concatenate(summaries), np.int32),

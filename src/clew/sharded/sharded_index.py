@@ -388,6 +388,7 @@ class ShardedIndex(PulledIndex):
             plain.config,
             fitted_embedder=plain.fitted_embedder,
             of_code=plain.of_code,
+            many_entities=plain.many_entities,
             indexes=tuple(index for index in shards.indexes if index is not None),
         )
         context = answer(asked, question, vector, replace(options, where=None))
