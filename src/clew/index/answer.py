@@ -61,8 +61,8 @@ everyday sets in four languages."""
 GIVEN_VECTORS_WEIGHT = 3.0
 """The same, where the caller gives an embedder and the question is in English, which all know: a
 trained one knows more of what is meant than words do. It was chosen on the tune halves of the
-everyday sets, by MiniLM. Where names are read in prose it costs as much as it brings: their facts
-are compared by vectors, too."""
+everyday sets, by MiniLM. Where names are read in prose it costs as much as it brings, as questions
+over several passages show: their facts are compared by vectors, too."""
 CODE_CANDIDATES_WEIGHT = 3.0
 """The same, where another retriever found source code: its words recur from function to function,
 and among candidates alone none shows to be rare."""
@@ -260,7 +260,7 @@ def _is_foreign(index: IndexContents, question: str) -> bool:
 
 
 def _vector_weight(index: IndexContents, query: Query) -> float:
-    """Return how much vectors count beside words: by whose they are, and for whom they know.
+    """Return how much vectors count beside words: by whose they are, and by the language.
 
     Of an embedder that a caller gives, or that another retriever has, nobody knows which languages
     it knows.

@@ -145,7 +145,7 @@ class _Choice(NamedTuple):
     priors: NDArray[np.float32]
 
 
-@lru_cache(maxsize=32)  # candidates of one question after another are in ever other languages
+@lru_cache(maxsize=32)  # the languages of candidates differ from question to question
 def _choice_among(among: tuple[str, ...]) -> _Choice:
     model = identifier_model()
     every = model.codes.tolist()
