@@ -1,7 +1,8 @@
 """Why each item is read: the path to it from the question, its role, and the edges around it.
 
 A path has the fewest hops from where the question touches the graph, unless the selector came to
-the item by a path of its own.
+the item by a path of its own. What is merely similar comes last: such edges are followed to what is
+neither touched nor reached by others, and are made for no other.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
 from clew.graph import (
     Adjacency,
+    Edges,
     Graph,
+    LateLists,
     Links,
     MentionedEntitiesPart,
     Rows,
     freeze,
+    kinds_without,
     known_heading_of,
 )
 from clew.items import ContextEdge, Dropped, Hop
@@ -29,6 +33,7 @@ from clew.types import Seeds, Subgraph
 
 QUESTION, READ_FROM = "question", "read from"
 SHARED, RELATED = "shared", "related"  # kinds of edges that are made of names or facts
+SIMILAR = "similar"
 MAX_HOPS = 4
 MAX_TITLE = 90  # characters of what was left out
 MAX_SHARED = 3  # names that the text of an edge has
@@ -66,7 +71,9 @@ def paths_to_facts(
         subject, object_ = int(graph.facts.subjects[fact]), int(graph.facts.objects[fact])
         paths[fact] = to_subject[subject]
         if edge >= 0:
-            paths[fact] += (replace(_hop_over(graph, edge, subject, object_), cost=cost),)
+            paths[fact] += (
+                replace(_hop_over(graph, graph.edges, edge, subject, object_), cost=cost),
+            )
     return paths
 
 
@@ -168,7 +175,7 @@ def _selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[i
         for source, target in pairwise(steps):
             edge = _edge_between(links, source, target)
             if edge >= 0:
-                hops.append(_hop_over(graph, edge, source, target))
+                hops.append(_hop_over(graph, graph.edges, edge, source, target))
         if len(hops) == len(steps):
             paths[row] = tuple(hops)
     return paths
@@ -201,16 +208,23 @@ def _shortest_paths(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, Pa
     if not starts:
         best = top_k(seeds.scores, MAX_START_ROWS)
         starts = best[seeds.scores[best] > 0].tolist()
-    links = graph.links()
+    links = graph.links(kinds_without(graph, None, (SIMILAR,)))
     slots_to = shortest_paths(links, starts, wanted, MAX_HOPS, directed=False)
+    apart = [row for row in wanted if row not in slots_to and seeds.scores[row] <= 0]
+    if apart and SIMILAR in graph.edges.kind_names:
+        links_of = dict.fromkeys(apart, graph.links())
+        slots_to |= shortest_paths(links_of[apart[0]], starts, apart, MAX_HOPS, directed=False)
+    else:
+        links_of = {}
     paths = {}
     for row in rows:
-        slots = slots_to.get(row, [])
-        at = int(np.searchsorted(links.starts, slots[0], side="right")) - 1 if slots else row
+        slots, followed = slots_to.get(row, []), links_of.get(row, links)
+        at = int(np.searchsorted(followed.starts, slots[0], side="right")) - 1 if slots else row
         hops = [fact_hops.get(at) or _touch(graph, seeds, at)]
         for slot in slots:
-            following = int(links.targets[slot])
-            hops.append(_hop_over(graph, int(links.edges[slot][0]), at, following))
+            following = int(followed.targets[slot])
+            edges, edge = _first_edge(graph, followed, slot)
+            hops.append(_hop_over(graph, edges, edge, at, following))
             at = following
         paths[row] = tuple(hops)
     return paths
@@ -239,6 +253,14 @@ def _touch(graph: Graph, seeds: Seeds, row: int) -> Hop:
     return Hop(QUESTION, "touches", graph.ids[row], weight=float(seeds.scores[row]))
 
 
+def _first_edge(graph: Graph, links: Links, slot: int) -> tuple[Edges, int]:
+    """Return the first edge of a slot, as edges and its row there; no late ones are made for it."""
+    lists = links.edges
+    if isinstance(lists, LateLists):
+        return lists.first_edge(graph.edges, slot)
+    return graph.edges, int(lists[slot][0])
+
+
 def _edge_between(links: Links, source: int, target: int) -> int:
     """Return the first edge between two rows, or -1."""
     near = links.neighbours(source)
@@ -248,15 +270,24 @@ def _edge_between(links: Links, source: int, target: int) -> int:
     return int(links.edges[int(links.starts[source]) + at][0])
 
 
-def _hop_over(graph: Graph, edge: int, source: int, target: int) -> Hop:
-    """Return the hop from one end of an edge to the other."""
+def _hop_over(graph: Graph, edges: Edges, edge: int, source: int, target: int) -> Hop:
+    """Return the hop from one end of an edge to the other.
+
+    Args:
+        graph: The graph.
+        edges: Its edges, or those of them that are made.
+        edge: The row of the edge among these.
+        source: The end that the hop starts from.
+        target: The other end.
+    """
+    kind = edges.kinds[edge]
     return Hop(
         graph.ids[source],
-        graph.edges.kinds[edge],
+        kind,
         graph.ids[target],
-        _stated(graph, int(graph.edges.facts[edge]), graph.edges.kinds[edge], source, target),
-        float(graph.edges.weights[edge]),
-        int(graph.edges.tails[edge]) == source,
+        _stated(graph, int(edges.facts[edge]), kind, source, target),
+        float(edges.weights[edge]),
+        int(edges.tails[edge]) == source,
     )
 
 

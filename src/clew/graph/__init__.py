@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         unit_rows,
     )
     from clew.graph.core import CONNECTORS, GraphColumns
-    from clew.graph.deferred_edges import DeferredEdges, LateEdges
+    from clew.graph.deferred_edges import DeferredEdges, LateEdges, LateLists
     from clew.graph.deferred_vectors import DeferredSegment
     from clew.graph.edges import Edges, Facts
     from clew.graph.free_memory import release_free_memory
@@ -78,7 +78,7 @@ else:
                 "in_blocks offsets_of release_pages row_mask seal unit_rows"
             ),
             "core": "CONNECTORS GraphColumns",
-            "deferred_edges": "DeferredEdges LateEdges",
+            "deferred_edges": "DeferredEdges LateEdges LateLists",
             "deferred_vectors": "DeferredSegment",
             "edges": "Edges Facts",
             "free_memory": "release_free_memory",
@@ -119,6 +119,7 @@ __all__ = [
     "KnownHeadingsPart",
     "Labels",
     "LateEdges",
+    "LateLists",
     "Links",
     "Mask",
     "MentionedEntitiesPart",

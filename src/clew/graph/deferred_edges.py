@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ class DeferredEdges(Edges):
     def in_whole(self, some: Edges, lists: Ragged) -> Ragged:
         if some is self.__dict__.get("_made"):
             return lists
-        return LateLists(lists.starts, partial(self._rows_in_whole, lists.values))
+        return LateLists(lists.starts, partial(self._rows_in_whole, lists.values), some, lists)
 
     def _rows_in_whole(self, rows: Rows) -> Rows:
         """Return the rows of all edges at which some of the early ones are."""
@@ -149,6 +150,8 @@ class LateLists(Ragged):
     Args:
         starts: int64 [n + 1], as in `Ragged`.
         make: returns the values, int32.
+        some: edges of which some others are rows, until all edges are made; None for none.
+        of_some: the rows of those.
 
     Example:
         >>> lists = LateLists(np.array([0, 2]), lambda: np.array([3, 1], np.int32))
@@ -156,8 +159,15 @@ class LateLists(Ragged):
         (array([2]), False)
     """
 
-    def __init__(self, starts: NDArray[np.int64], make: Callable[[], Rows]) -> None:
-        self.__dict__.update(starts=starts, _make=make)
+    def __init__(
+        self,
+        starts: NDArray[np.int64],
+        make: Callable[[], Rows],
+        some: Edges | None = None,
+        of_some: Ragged | None = None,
+    ) -> None:
+        known = None if some is None else ref(some)  # which goes once all edges are made
+        self.__dict__.update(starts=starts, _make=make, _some=known, _of_some=of_some)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Ragged, (self.starts, self.values)
@@ -166,6 +176,19 @@ class LateLists(Ragged):
     def is_made(self) -> bool:
         """Whether the values were asked for."""
         return "values" in self.__dict__
+
+    def first_edge(self, edges: Edges, i: int) -> tuple[Edges, int]:
+        """Return the first edge of list `i`, as edges and its row there; none is made for it.
+
+        Args:
+            edges: the edges that the values are rows of.
+            i: the number of the list.
+        """
+        some, of_some = self.__dict__["_some"], self.__dict__["_of_some"]
+        known: Edges | None = None if self.is_made or some is None else some()
+        if known is None:
+            return edges, int(self[i][0])
+        return known, int(of_some[i][0])
 
     @cached_property
     def values(self) -> Rows:
