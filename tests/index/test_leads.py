@@ -160,6 +160,21 @@ def test_where_few_words_are_names_none_is_followed_unless_facts_were_given():
     assert leads.LeadSearches("Who met?").following([*story, *documents[1:]]).names
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Она встретила Бена Окри в Риме.", True),
+        ("Нажмите на кнопку, пока не загорится лампа.", False),
+        ("ベン・オクリはローマで『ブルー・ハーバー』を監督した。", True),
+        ("ランプが点灯するまでボタンを押してください。", True),
+        ("她在罗马导演了《蓝色港湾》。", False),
+        ("| 12 | 44 | 1.5 | 7 | 8 | 9 | 4 | 5 | 6 |", False),
+    ],
+)
+def test_names_are_counted_by_capitals_where_there_are_some(text, expected):
+    assert leads.have_names([Document(str(i), text) for i in range(10)]) is expected
+
+
 def test_source_code_has_no_names_to_follow():
     texts = [f"// Ben Okri met Dan Ek in Rome.\nfn met{i}() {{}}" for i in range(10)]
     for suffix, expected in (("rs", False), ("txt", True)):

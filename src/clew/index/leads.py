@@ -24,7 +24,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from clew.document import Document
 from clew.graph import EMPTY
-from clew.read import NamesAndSymbols, Passage, Triple, load_documents
+from clew.read import NamesAndSymbols, Passage, Triple, load_single
+from clew.read.extract.name_reading import count_cased_words
 from clew.read.extract.relations import ELLIPSIS
 from clew.read.formats.code_languages import is_source_code
 from clew.read.formats.markdown import find_links
@@ -33,10 +34,12 @@ from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
 LEADING = 10  # documents whose names are looked at
+MIN_CAPITALS = 0.085
+"""Different words with a capital within sentences, for each word of prose about what has a name.
+Encyclopaedia articles have some .2, German ones .3; documentation and manual pages .03, minutes
+.07. There a name that passages share says little of what they are about."""
 MIN_NAMES = 0.06
-"""Names for each word of prose about what has a name. In encyclopaedia articles one of eight words
-begins a name, in documentation, manual pages and source code one of thirty, in minutes one of
-twenty; there a name that passages share says little of what they are about."""
+"""Names for each word, which are counted in scripts without capitals."""
 FEW_NAMES = "not followed: there are few in what was found"
 BEGINNING = 5  # letters
 MAX_TITLE = 120  # characters
@@ -180,11 +183,15 @@ def have_names(documents: Sequence[object]) -> bool:
     """
     if len(documents) < LEADING:
         return True
-    best = load_documents(documents[:LEADING], untrusted=True).documents
+    best = _loaded(documents[:LEADING])
     if _are_mostly_code(best):
         return False
+    n_words = sum(len(one.text.split()) for one in best)
+    cased = count_cased_words(_passages(best))
+    if 2 * cased.n >= n_words:
+        return cased.capital >= MIN_CAPITALS * n_words
     names = sum(len({fold_case(name) for _, _, name in triples}) for triples in _read(best))
-    return names >= MIN_NAMES * sum(len(one.text.split()) for one in best)
+    return names >= MIN_NAMES * n_words
 
 
 def bridge_names(
@@ -218,7 +225,7 @@ def bridge_names(
         ()
     """
     present = tuple(words(question))
-    named = load_documents(_named_documents(present, documents), untrusted=True).documents
+    named = _loaded(_named_documents(present, documents))
     prose = [one for one in named if not _is_code(one)][:NAMED_DOCUMENTS]
     names_of, known = _read_names(question, prose, facts)
     found: dict[str, str] = {}
@@ -270,7 +277,7 @@ def names_to_follow(
     for candidate in documents:
         is_titled = stand_side_by_side(_words_of_title(_title(candidate)), present)
         (titled if is_titled else others).append(candidate)
-    best = load_documents([*titled, *others][:LEADING], untrusted=True).documents
+    best = _loaded([*titled, *others][:LEADING])
     if _are_mostly_code(best):
         return ()
     names_of, known = _read_names(question, best, facts)
@@ -289,11 +296,18 @@ def names_to_follow(
     return tuple(written[key] for key in islice(new, count))
 
 
-def _read(documents: Sequence[Document]) -> Sequence[Sequence[Triple]]:
-    passages = [
+def _loaded(documents: Sequence[object]) -> list[Document]:
+    return [one for one in map(load_single, documents) if one is not None]
+
+
+def _passages(documents: Sequence[Document]) -> list[Passage]:
+    return [
         Passage(one.id, one.text, _own_title(one.metadata), format=one.format) for one in documents
     ]
-    return READER.triples(passages)
+
+
+def _read(documents: Sequence[Document]) -> Sequence[Sequence[Triple]]:
+    return READER.triples(_passages(documents))
 
 
 def _is_code(document: Document) -> bool:
@@ -403,7 +417,8 @@ def _whole_title(document: object) -> str:
 
 
 def _own_title(metadata: Mapping[str, object]) -> str:
-    return " ".join(str(metadata.get("title") or "").split())
+    title = metadata.get("title")  # which few have
+    return " ".join(str(title).split()) if title else ""
 
 
 class _Name(NamedTuple):
@@ -479,11 +494,10 @@ def _rows_of(vectors: Sequence[ArrayLike]) -> NDArray[np.float64]:
     lists = [vector for vector in vectors if isinstance(vector, list)]
     width = len(lists[0]) if lists else 0
     if len(lists) == len(vectors) and all(len(one) == width for one in lists):
-        put, rows = struct.Struct(f"{width}d").pack_into, np.empty((len(lists), width))
+        pack = struct.Struct(f"{width}d").pack
         with suppress(struct.error):  # not numbers alone, of which numpy says more
-            for row, numbers in zip(rows, lists, strict=True):
-                put(row.data, 0, *numbers)
-            return rows
+            rows = b"".join([pack(*numbers) for numbers in lists])
+            return np.frombuffer(rows, np.float64).reshape(len(lists), width)
     return np.array(vectors, np.float64)
 
 

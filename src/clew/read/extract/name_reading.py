@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts, FewCounts
 from clew.read.extract.extractor import Passage, Triple
@@ -56,6 +57,35 @@ def read_names(
         both = zip(normalized, found, strict=True)
         facts = (facts_of_mentions(one.text, one.title, some, rules) for one, some in both)
     return [list(of_one) for of_one in facts], known
+
+
+class CasedWords(NamedTuple):
+    """How many words of texts are within sentences, and how many of these have a capital.
+
+    Attributes:
+        n: Those in scripts with capitals.
+        capital: Different words with a capital, added up over the texts.
+    """
+
+    n: int
+    capital: int
+
+
+def count_cased_words(passages: Sequence[Passage]) -> CasedWords:
+    """Return how many words of passages are names by their looks; it takes no reading of names.
+
+    Example:
+        >>> count_cased_words([Passage("a", "It was directed by Ben Okri in Rome.")])
+        CasedWords(n=7, capital=3)
+    """
+    normalized = _normalize_all(passages)
+    short = WORDS.short_of([passage.text for passage in normalized])
+    written, _ = WORDS.written(normalized, FewCounts(normalized, short).abbreviations())
+    numbered = [one.numbered for one in written]
+    return CasedWords(
+        sum(len(one.capital) + len(one.small) for one in numbered),
+        sum(len(set(one.capital.tolist())) for one in numbered),
+    )
 
 
 def forget_passages(passages: Sequence[Passage], known: Knowledge) -> Knowledge | None:
