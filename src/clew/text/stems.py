@@ -70,7 +70,8 @@ def identify_language(text: str, languages: Sequence[str] | None = None) -> str:
     Args:
         text: The text; its first 1000 letters are looked at.
         languages: The codes to choose from, of which "" is never chosen while there are others;
-            None for all languages with a stemmer and some others.
+            None for all languages with a stemmer and some others. Where English is among them, a
+            text of many English function words is English.
 
     Returns:
         The code; "" where the text has no letters, or is in a language that is not stemmed.
@@ -104,10 +105,10 @@ def identify_each(
         ['de', '']
     """
     samples = [text[:MAX_LETTERS] for text in texts]
-    if languages is not None:
-        among, is_english = tuple(filter(None, languages)), [False] * len(samples)
-    else:
-        among, is_english = EVERY, _are_english(samples)
+    among = EVERY if languages is None else tuple(filter(None, languages))
+    is_english = [False] * len(samples)
+    if "en" in among and len(among) > 1:
+        is_english = _are_english(samples)
     if prepare is not None and len(among) > 1:
         doubtful = [one for one, shows in zip(samples, is_english, strict=True) if not shows]
         prepare([one for one in doubtful if (one, among) not in IDENTIFIED])
