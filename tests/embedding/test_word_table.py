@@ -1,5 +1,6 @@
 """Vectors by what is kept of words: those of the embedder, whatever was asked for before."""
 
+import math
 import struct
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from clew.algorithms.kernels.bag_vectors import (
     centre_rows,
     put_halves,
     round_rows,
+    sum_rows,
 )
 from clew.algorithms.kernels.compiled import compile_first, finish_compiling
 from clew.algorithms.kernels.word_numbers import find_words, put_words
@@ -117,6 +119,17 @@ def test_rows_are_centred_the_same_both_ways():
         exact[1] = 0
         exact /= np.maximum(np.linalg.norm(exact, axis=1, keepdims=True), 1e-300)
         assert np.abs(found[0] - exact).max() < 1e-6
+
+
+def test_rows_are_added_up_the_same_both_ways():
+    rows = np.random.default_rng(0).standard_normal((40, 24)).astype(np.float32)
+    rows[3], rows[4, :5] = 0, 1e30
+    wanted = [math.fsum(column) for column in rows.T.tolist()]
+    found = sum_rows.plain(rows)
+    assert np.array_equal(found, sum_rows.function(rows))
+    with compile_first():
+        assert np.array_equal(found, sum_rows(rows))
+    assert found == pytest.approx(wanted, rel=1e-12)
 
 
 def test_numbers_are_rounded_the_same_both_ways():

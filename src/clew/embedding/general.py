@@ -18,7 +18,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.kernels.bag_vectors import centre_rows, put_halves, round_rows
+from clew.algorithms.kernels.bag_vectors import centre_rows, put_halves, round_rows, sum_rows
 from clew.embedding.embedder import FITTED, Embedder, fit_default
 from clew.embedding.static import PRIOR_TEXTS, StaticEmbedding
 from clew.embedding.word_table import WordTable
@@ -107,7 +107,7 @@ class KeptVectors:
 
 
 def _mean_of(vectors: Vectors) -> Vectors:
-    mean = vectors.sum(axis=0, dtype=np.float64) / (len(vectors) + PRIOR_TEXTS)
+    mean = sum_rows(vectors) / (len(vectors) + PRIOR_TEXTS)
     return freeze(mean, np.float32)
 
 

@@ -147,7 +147,8 @@ class WordTable:
             SHARES,
             SIGNATURE_WIDTH,
         )
-        centre_rows(vectors, static.mean)
+        if static.mean.any():  # a corpus has weighted the words
+            centre_rows(vectors, static.mean)
         return vectors
 
     def _forget(self) -> None:

@@ -334,7 +334,9 @@ def _scores_by_row(graph: Graph, by_id: Mapping[str, float]) -> dict[int, float]
     row_of = {id: row for row, id in enumerate(graph.ids) if id in by_id}
     scores = {row_of[id]: score for id, score in by_id.items() if id in row_of}
     for row in np.flatnonzero(graph.content).tolist():
+        if row in scores:  # as most are
+            continue
         owner = int(graph.documents[row])
-        if owner >= 0 and row not in scores and graph.ids[owner] in by_id:
+        if owner >= 0 and graph.ids[owner] in by_id:
             scores[row] = by_id[graph.ids[owner]]
     return scores

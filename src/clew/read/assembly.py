@@ -386,10 +386,14 @@ def _prepared(
         spaced: Writes relations with single spaces.
         keeps: Whether what is made of them is kept; it is not where one is no tuple.
     """
+    try:
+        known = PREPARED.get(listed) if keeps else None
+    except TypeError:  # one is a list
+        known = None
+    if known is not None:
+        return known
     are_tuples = set(map(type, listed)) <= _TUPLES
     keeps = keeps and are_tuples
-    if keeps and (known := PREPARED.get(listed)) is not None:
-        return known
     prepared = _prepared_at_once(listed, folded, spaced) if are_tuples and listed else None
     if prepared is not None:
         return PREPARED.put(listed, prepared) if keeps else prepared

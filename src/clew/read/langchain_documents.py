@@ -34,12 +34,14 @@ def from_langchain_document(chunk: LangChainDocument) -> Document:
     """Return the document of a LangChain document; its id is empty where that has none."""
     text, metadata = chunk.page_content, dict(chunk.metadata)
     start, source = metadata.get("start_index"), metadata.get("source")
-    document = Document(
-        id=str(getattr(chunk, "id", None) or ""),
-        text=text,
-        metadata=metadata,
-        original=chunk,
-        format=format_of_piece(metadata),
+    document = Document.unchecked(
+        {
+            "id": str(getattr(chunk, "id", None) or ""),
+            "text": text,
+            "metadata": metadata,
+            "original": chunk,
+            "format": format_of_piece(metadata),
+        }
     )
     if isinstance(source, str) and source != "" and type(start) is int and start >= 0:
         return replace(

@@ -154,6 +154,8 @@ def load_and_cut(
     for source in _as_list(sources):
         if untrusted and isinstance(source, str):
             found.append(Document(text_id(source), source))
+        elif isinstance(source, Document):  # as all candidates are by then
+            found.append(source)
         else:
             found += _find_in(source, encoding, choice)
     if choice is not None:
@@ -185,11 +187,16 @@ def load_single(source: object) -> Document | None:
     """
     if isinstance(source, Path):
         raise TypeError(f"wanted a text or a document; got the path {str(source)!r}")
+    found: _Found
     if isinstance(source, str):
-        found: _Found = Document(text_id(source), source)
+        found = Document(text_id(source), source)
+    elif isinstance(source, Document):
+        found = source
+    elif is_langchain_document(source):  # most are
+        found = _with_id(from_langchain_document(source))
     else:
         found = next(_find_in(source))
-    return found if isinstance(found, Document) and found.text.strip() else None
+    return found if isinstance(found, Document) and not _is_blank(found.text) else None
 
 
 def text_id(text: str, metadata: Mapping[str, Any] | None = None) -> str:
@@ -281,9 +288,13 @@ def _with_id(document: Document) -> Document:
 
 def _unless_empty(document: Document, source: object) -> Document | tuple[str, str]:
     """Return a document, or why it is skipped: a framework's loaders also give blank pages."""
-    if document.text.strip():
+    if not _is_blank(document.text):
         return document
     return document.id, f"this {type(source).__name__} has no text"
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 def _without_repeated_texts(loaded: LoadedDocuments) -> list[Document]:
@@ -305,6 +316,8 @@ def _without_repeated_texts(loaded: LoadedDocuments) -> list[Document]:
 
 def _merge_repeated_facts(documents: Sequence[Document]) -> list[Document]:
     """Return the documents with those merged that are one text, read for facts several times."""
+    if not any(document.facts for document in documents):  # as mostly
+        return list(documents)
     position: dict[tuple[str, str], int] = {}
     merged: list[Document] = []
     for document in documents:
@@ -322,6 +335,8 @@ def _merge_repeated_facts(documents: Sequence[Document]) -> list[Document]:
 
 def _check_parents(documents: Sequence[Document]) -> None:
     """Raise where documents are inside each other: a walk up from one would never end."""
+    if not any(document.parent or document.source for document in documents):  # as candidates
+        return
     ids = {document.id for document in documents}
     above: dict[str, str | None] = {
         document.id: document.parent

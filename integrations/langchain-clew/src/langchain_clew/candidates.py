@@ -61,10 +61,13 @@ class Candidates:
         text. Blank documents are left out.
         """
         place_of: dict[str, int] = {}
+        blank = 0
         for i, document in enumerate(documents):
-            if document.page_content.strip():
+            text = document.page_content
+            if not text or text.isspace():
+                blank += 1
+            else:
                 place_of.setdefault(document_id(document), i)
-        blank = sum(not document.page_content.strip() for document in documents)
         counts = {
             "candidates": len(place_of),
             "repeated": len(documents) - blank - len(place_of),

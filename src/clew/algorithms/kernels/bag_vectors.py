@@ -263,6 +263,24 @@ def centre_rows(vectors, mean):
                 vector[i] /= length
 
 
+def _sums_at_once(vectors):
+    return vectors.sum(axis=0, dtype=np.float64)
+
+
+@compiled(at_once=_sums_at_once)
+def sum_rows(vectors):
+    """Return the sum of rows, one after the other: float64 [d].
+
+    Args:
+        vectors: float32 [n, d].
+    """
+    sums = np.zeros(vectors.shape[1])
+    for row in range(len(vectors)):
+        for i in range(len(sums)):
+            sums[i] += np.float64(vectors[row, i])
+    return sums
+
+
 def _round_at_once(bits, halves):
     bits += ROUNDING
     bits &= UPPER

@@ -45,6 +45,7 @@ SMALL, CAPITAL = "names.small", "names.capital"  # words within sentences
 CASELESS, PAIRS = "names.caseless", "names.pairs"  # passages that have a word, two words together
 TABLES = (PASSAGES, TITLES, SHORT, STOPPED, SMALL, CAPITAL, CASELESS, PAIRS)
 TITLE_WORDS = Kept[str, tuple[tuple[str, ...], str, str]](4_096)
+FOLDED_TITLES = Kept[str, str](4_096)
 
 
 class CorpusCounts:
@@ -248,12 +249,13 @@ class Corpus:
         """
         small, capital, all_titles = self._mostly_small, self._capital, self.titles
         title_starts, unspaced = self._title_starts, self._unspaced_titles
+        starts = title_starts.keys()
+        of_most = Evidence(NOTHING, small, capital, all_titles, (), (), NOTHING, NOTHING)
         for passage, one in zip(passages, written, strict=True):
-            titles = list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]()
-            for start in sorted(title_starts.keys() & one.starts):
-                known = title_starts[start]
-                if group := [keys for keys, text in known if text in one.in_order]:
-                    titles.append((_start_of(group[0]), tuple(group)))
+            has_titles = not starts.isdisjoint(one.starts)
+            if not (has_titles or one.abbreviations or one.caseless or unspaced):
+                yield of_most
+                continue
             caseless = NOTHING, NOTHING
             if one.caseless:  # else there are no pairs
                 caseless = self._of_caseless(one.caseless, one.pairs)
@@ -262,11 +264,22 @@ class Corpus:
                 small,
                 capital,
                 all_titles,
-                tuple(titles),
+                self._titles_in(one) if has_titles else (),
                 _unspaced_titles_in(unspaced, passage.text) if unspaced else (),
                 caseless[0],
                 caseless[1],
             )
+
+    def _titles_in(
+        self, written: Written
+    ) -> tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]:
+        """Return the titles of several words in a passage, as `Evidence` has them."""
+        titles = []
+        for start in sorted(self._title_starts.keys() & written.starts):
+            known = self._title_starts[start]
+            if group := [keys for keys, text in known if text in written.in_order]:
+                titles.append((_start_of(group[0]), tuple(group)))
+        return tuple(titles)
 
     def decisions(self) -> Decisions:
         """Return what the corpus decides on all words, for passages whose titles are found."""
@@ -301,7 +314,7 @@ class Corpus:
     @cached_property
     def titles(self) -> frozenset[str]:
         """All titles, with their case folded."""
-        return frozenset(fold_case(title) for title in self.known.tables[TITLES])
+        return frozenset(map(_folded_title, self.known.tables[TITLES]))
 
     @cached_property
     def title_words(self) -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -403,6 +416,13 @@ def _unspaced_titles_in(
 def _start_of(keys: tuple[str, ...]) -> tuple[str, str]:
     """Return the first two words of a title, by which it is found."""
     return keys[0], without_possessive(keys[1])
+
+
+def _folded_title(title: str) -> str:
+    if (known := FOLDED_TITLES.get(title)) is not None:
+        return known
+    folded = fold_case(title)
+    return FOLDED_TITLES.put(title, folded) if len(title) <= MAX_KEPT_TEXT else folded
 
 
 def _words_of_title(title: str) -> tuple[tuple[str, ...], str, str]:

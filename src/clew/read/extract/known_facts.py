@@ -31,11 +31,20 @@ class _Asked(AbstractSet[str]):
     """Words, and of those that somebody asked for, whether they are among them."""
 
     def __init__(self, words: AbstractSet[str]) -> None:
-        self.words, self.asked = words, dict[Any, bool]()
+        self.words = words
+        self.asked: dict[Any, bool] = {}  # no `dict[Any, bool]()`, which takes eight times as long
 
     def __contains__(self, word: object) -> bool:
         found = self.asked[word] = word in self.words
         return found
+
+    def parts(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the words that were asked for: those that are among these, and the others."""
+        asked = self.asked.items()
+        return (
+            tuple([word for word, is_there in asked if is_there]),
+            tuple([word for word, is_there in asked if not is_there]),
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.words)
@@ -45,34 +54,35 @@ class _Asked(AbstractSet[str]):
 
 
 class KnownFacts(NamedTuple):
-    """The facts of a passage, and what they depend on.
-
-    The garbage collector looks at whatever a tuple holds when that is new, but not into bytes.
+    """The facts of a passage, and what they depend on: words that were asked for.
 
     Attributes:
-        asked_small: The words that were asked for, whether they are `mostly_small`.
-        asked_capital: The same of `capital`.
-        asked_titles: The same of `titles`.
-        small: Whether each of `asked_small` was.
-        capital: Whether each of `asked_capital` was.
-        titles: Whether each of `asked_titles` was.
+        small: Those that were `mostly_small`.
+        not_small: Those that were not.
+        capital: Those that were `capital`.
+        not_capital: Those that were not.
+        titles: Those that were `titles`.
+        not_titles: Those that were not.
         facts: The facts.
     """
 
-    asked_small: tuple[str, ...]
-    asked_capital: tuple[str, ...]
-    asked_titles: tuple[str, ...]
-    small: bytes
-    capital: bytes
-    titles: bytes
+    small: tuple[str, ...]
+    not_small: tuple[str, ...]
+    capital: tuple[str, ...]
+    not_capital: tuple[str, ...]
+    titles: tuple[str, ...]
+    not_titles: tuple[str, ...]
     facts: tuple[Triple, ...]
 
-    def hold(self, evidence: Evidence) -> bool:
+    def hold(self, small: frozenset[str], capital: frozenset[str], titles: frozenset[str]) -> bool:
         """Return whether the corpus says the same of the words that were asked for."""
         return (
-            self.small == bytes(map(evidence.mostly_small.__contains__, self.asked_small))
-            and self.capital == bytes(map(evidence.capital.__contains__, self.asked_capital))
-            and self.titles == bytes(map(evidence.titles.__contains__, self.asked_titles))
+            small.issuperset(self.small)
+            and capital.issuperset(self.capital)
+            and titles.issuperset(self.titles)
+            and small.isdisjoint(self.not_small)
+            and capital.isdisjoint(self.not_capital)
+            and titles.isdisjoint(self.not_titles)
         )
 
 
@@ -112,12 +122,12 @@ def read_facts(
         >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
-    small, capital, titles = evidence.mostly_small, evidence.capital, evidence.titles
+    said = frozenset(evidence.mostly_small), frozenset(evidence.capital), frozenset(evidence.titles)
     key = *passage, rules, evidence.abbreviations, *evidence[4:]
     before = FACTS.get(key)
     known = () if before is None else before.known
     for one in known:
-        if one.hold(evidence):
+        if one.hold(*said):
             return one.facts
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
@@ -137,10 +147,10 @@ def read_facts(
         if before is not None:
             known = before.known
             for one in known:
-                if one.hold(evidence):
+                if one.hold(*said):
                     FACTS.put(key, before)
                     return one.facts
-    traced = _Asked(small), _Asked(capital), _Asked(titles)
+    traced = _Asked(said[0]), _Asked(said[1]), _Asked(said[2])
     traceable = Evidence(
         evidence.abbreviations,
         traced[0],
@@ -154,9 +164,7 @@ def read_facts(
     mentions = without_overlaps(find_mentions(passage, words, runs, traceable, rules))
     facts = facts_of_mentions(words.text, passage.title, mentions, rules)
     if len(passage.text) <= MAX_KEPT_TEXT:
-        asked = [tuple(some.asked) for some in traced]
-        there = [bytes(some.asked.values()) for some in traced]
-        found = KnownFacts(asked[0], asked[1], asked[2], there[0], there[1], there[2], facts)
+        found = KnownFacts(*traced[0].parts(), *traced[1].parts(), *traced[2].parts(), facts)
         made = KnownPassage(kept_runs, (found, *known[: MAX_KNOWN - 1]))
         FACTS.put(key, made)
         BY_RUNS.put((*key[:5], kept_runs.tobytes(), *key[6:]), made)

@@ -585,7 +585,8 @@ def _mentions_of_runs(
 ) -> list[Mention]:
     """Return the names in runs of capitalised words."""
     text, (starts, ends, keys, begins, _, sentences, *_) = words.text, words.columns
-    small, titles, mentions = evidence.mostly_small, evidence.titles, list[Mention]()
+    small, titles = evidence.mostly_small, evidence.titles
+    mentions: list[Mention] = []
     inner_words = rules.inner_words
     for run in runs:
         first, end, is_title = run
@@ -599,9 +600,8 @@ def _mentions_of_runs(
             elif not is_title and key in small and _single(word, key) not in titles:
                 continue
         elif is_doubtful or (not is_title and ". " in word):
-            for part in _cut_at_openings(words, run, evidence, rules):
-                if (mention := _mention_of_part(words, part, evidence)) is not None:
-                    mentions.append(mention)
+            parts = _cut_at_openings(words, run, evidence, rules)
+            mentions += filter(None, [_mention_of_part(words, part, evidence) for part in parts])
             continue
         name = without_possessive(word) if "'" in word or "’" in word else word
         mentions.append(Mention(name, place, behind, sentences[first]))
@@ -663,7 +663,8 @@ def _cut_at_openings(
     Such a word comes first, or behind a full stop, and is mostly written small elsewhere. A part is
     the number of its first word and the number behind its last.
     """
-    (begin, end, _), parts, small = run, list[tuple[int, int]](), evidence.mostly_small
+    (begin, end, _), small = run, evidence.mostly_small
+    parts: list[tuple[int, int]] = []
     first = begin
     text, (starts, ends, keys, begins, capitals, *_) = words.text, words.columns
     for i in range(begin, end):

@@ -68,7 +68,7 @@ def find_facts(
         was_subject = is_subject
         if name.isascii():  # then only what is longer may be the same with fewer spaces
             is_subject = name.lower() == subject_key or (
-                len(name) > longest and fold_case(name) == subject_key
+                len(name) > longest and not name.isalnum() and fold_case(name) == subject_key
             )
         else:
             is_subject = fold_case(name) == subject_key
