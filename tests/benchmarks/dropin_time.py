@@ -1,15 +1,16 @@
 """What clew takes over a vector store beside the store's own search: milliseconds of a processor.
 
     python -m tests.benchmarks.dropin_time hotpot --embedder all-MiniLM-L6-v2 --questions 40
+    python -m tests.benchmarks.dropin_time hotpot --questions 30 --repeat 10 --before CHECKOUT
 
 A set is a folder that `clew measure` reads; its passages go into LangChain's store in memory. Each
 question is asked of 50 candidates that this process has never read, and at once again, when all of
 them were read before. Between the two, as people have it, stands a stream: all questions after one
-another, nothing read at the start, some candidates read for earlier questions. What a process knows
-of the words of a language stays, and its loops are compiled before anything is measured. Medians,
-and of the stream the searches of the store and the documents that are embedded for a question. All
-searches, and the vectors that are made for them, count for the store alone: they are measured where
-they happen.
+another, nothing read at the start, some candidates read for earlier questions; `--repeat` says how
+often it is begun anew. What a process knows of the words of a language stays, and its loops are
+compiled before anything is measured. Medians over all questions and repeats, and of the stream the
+searches of the store and the documents that are embedded for a question. All searches, and the
+vectors that are made for them, count for the store alone: they are measured where they happen.
 
 Beside the retriever over a store stand LangChain's compressor and LlamaIndex's postprocessor, which
 are given 50 documents and 50 nodes that were found before, by clew's own embedder and by that of the
@@ -21,13 +22,19 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.documents import Document
 from llama_index.core import VectorStoreIndex
@@ -42,6 +49,7 @@ from clew.embedding import general, recent_vectors
 from clew.measure.benchmark import Benchmark
 from clew.text import stems
 from clew.text.kept import Kept
+from tests.benchmarks.checkouts import THIS
 from tests.benchmarks.dropin import BUDGET, CANDIDATES, ArrayStore, Counting, embedder_of
 
 ROWS: dict[str, dict[str, Any]] = {
@@ -50,6 +58,13 @@ ROWS: dict[str, dict[str, Any]] = {
     "and a second look": {"hops": 1},
     "and a third, as it comes": {},
 }
+ROWS_OF_FRAMEWORKS = (
+    "LangChain's compressor",
+    "LlamaIndex's postprocessor",
+    "the compressor with `embeddings`",
+    "the postprocessor with `embed_model`",
+    "LlamaIndex's `from_index`",
+)
 WARM_UP = 10  # questions, the last of the set, by which loops are compiled and tables loaded
 Ask = Callable[[str], object]
 SMOKE = "{folder} --questions 2"
@@ -106,55 +121,136 @@ def forget_texts() -> None:
     gc.collect()
 
 
-def measure(folder: Path, embedder: str | None, n_questions: int) -> None:
-    benchmark = Benchmark.open(folder, vectors=False)
-    texts = [document.text for document in benchmark.documents]
-    clock, embeddings = Clock(), Counting(embedder_of(embedder, texts))
-    store = ArrayStore(embeddings)
-    store.add_documents([Document(one.text, id=one.id) for one in benchmark.documents])
-    for owner, name in (
-        (embeddings, "embed_query"),
-        (store, "_similarity_search_with_score_by_vector"),
-    ):
-        owner.__dict__[name] = clock.timed(getattr(owner, name))
-    questions = [question.text for question in benchmark.questions]
-    last, questions = questions[-WARM_UP:], questions[:n_questions]
-    print(f"\n{folder.name}: {len(questions)} questions, {len(texts):,} passages\n")
+class Asked:
+    """A set of questions, and what answers them.
+
+    Args:
+        folder: The set.
+        embedder: What the store embeds with.
+        n_questions: How many of the questions are measured.
+    """
+
+    def __init__(self, folder: Path, embedder: str | None, n_questions: int) -> None:
+        benchmark = Benchmark.open(folder, vectors=False)
+        self.texts = [document.text for document in benchmark.documents]
+        self.clock, self.embeddings = Clock(), Counting(embedder_of(embedder, self.texts))
+        self.store = ArrayStore(self.embeddings)
+        self.store.add_documents([Document(one.text, id=one.id) for one in benchmark.documents])
+        for owner, name in (
+            (self.embeddings, "embed_query"),
+            (self.store, "_similarity_search_with_score_by_vector"),
+        ):
+            owner.__dict__[name] = self.clock.timed(getattr(owner, name))
+        questions = [question.text for question in benchmark.questions]
+        self.last, self.questions = questions[-WARM_UP:], questions[:n_questions]
+        self.asks: dict[str, Ask] = {}
+        for name, options in ROWS.items():
+            retriever = ClewRetriever.from_vectorstore(self.store, CANDIDATES, **options)
+            self.asks[name] = partial(retriever.context, budget=BUDGET)
+        self.asks |= of_frameworks(self.store, self.embeddings, {*self.last, *self.questions})
+
+    def spend(self, name: str, question: str) -> float:
+        """Return the milliseconds of a question by a row, without those of the store."""
+        begin, before = time.process_time(), self.clock.spent
+        self.asks[name](question)
+        return (time.process_time() - begin - (self.clock.spent - before)) * 1000
+
+    def warm_up(self, name: str) -> None:
+        """Ask the last questions of the set."""
+        for question in self.last:
+            self.spend(name, question)
+        finish_compiling()
+
+    def stream(self, name: str) -> list[float]:
+        """Return the milliseconds of all questions after one another, nothing read before."""
+        forget_texts()
+        return [self.spend(name, question) for question in self.questions]
+
+
+def measure(folder: Path, embedder: str | None, n_questions: int, repeat: int) -> None:
+    asked = Asked(folder, embedder, n_questions)
+    questions, store, embeddings = asked.questions, asked.store, asked.embeddings
+    print(f"\n{folder.name}: {len(questions)} questions, {len(asked.texts):,} passages\n")
     print("| | new candidates | a stream | seen candidates | searches | embedded |", flush=True)
     print("|---|---|---|---|---|---|", flush=True)
     searching = list[float]()
     for question in questions:
-        begin = clock.spent
+        begin = asked.clock.spent
         store.similarity_search(question, CANDIDATES)
-        searching.append((clock.spent - begin) * 1000)
+        searching.append((asked.clock.spent - begin) * 1000)
     print(f"| the store | {statistics.median(searching):.1f} | | | 1 | |", flush=True)
-    asks: dict[str, Ask] = {}
-    for name, options in ROWS.items():
-        retriever = ClewRetriever.from_vectorstore(store, CANDIDATES, **options)
-        asks[name] = partial(retriever.context, budget=BUDGET)
-    asks |= of_frameworks(store, embeddings, {*last, *questions})
-    for name, ask in asks.items():
-
-        def spend(question: str, ask: Ask = ask) -> float:
-            begin, before = time.process_time(), clock.spent
-            ask(question)
-            return (time.process_time() - begin - (clock.spent - before)) * 1000
-
-        for question in last:
-            spend(question)
-        finish_compiling()
+    for name in asked.asks:
+        asked.warm_up(name)
         new, seen = list[float](), list[float]()
         for question in questions:
             forget_texts()
             for times in (new, seen):
-                times.append(spend(question))
-        forget_texts()
+                times.append(asked.spend(name, question))
         store.searches = embeddings.texts = 0
-        stream = list(map(spend, questions))
-        costs = [count / len(questions) for count in (store.searches, embeddings.texts)]
+        stream = list(chain.from_iterable(asked.stream(name) for _ in range(repeat)))
+        costs = [count / len(stream) for count in (store.searches, embeddings.texts)]
         medians = [f"{statistics.median(times):.0f}" for times in (new, stream, seen)]
         found = " | ".join([*medians, *(f"{cost:.1f}" for cost in costs)])
         print(f"| {name} | {found} |", flush=True)
+
+
+def serve(folder: Path, embedder: str | None, n_questions: int) -> None:
+    """Write what a stream takes by the row that a line names, for each line that comes."""
+    asked, answers, warm = Asked(folder, embedder, n_questions), sys.stdout, set[str]()
+    sys.stdout = sys.stderr
+    for line in sys.stdin:
+        name = line.rstrip("\n")
+        if name not in warm:
+            asked.warm_up(name)
+            asked.stream(name)  # after which the words are known
+            warm.add(name)
+        print(json.dumps(asked.stream(name)), file=answers, flush=True)
+
+
+def compare(folder: Path, options: argparse.Namespace) -> None:
+    roots = {"this": THIS.parent, "before": options.before.resolve()}
+    versions = dict[str, subprocess.Popen[str]]()
+    for name, root in roots.items():
+        packages = [root / "src", *sorted(root.glob("integrations/*/src"))]
+        packages += sorted(root.glob("integrations/llama-index-*"))
+        paths = [*map(str, packages), str(THIS.parent)]
+        command = [sys.executable, "-m", "tests.benchmarks.dropin_time", str(folder), "--serve"]
+        command += ["--questions", str(options.questions)]
+        command += [] if options.embedder is None else ["--embedder", options.embedder]
+        versions[name] = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        )
+    print("\n| a stream, ms | this | before | least of each question | | ratio |")
+    print("|---|---|---|---|---|---|", flush=True)
+    try:
+        for row in [*ROWS, *ROWS_OF_FRAMEWORKS]:
+            times: dict[str, list[list[float]]] = {name: [] for name in versions}
+            for i in range(options.repeat):
+                for name in list(versions)[:: 1 if i % 2 else -1]:
+                    times[name].append(_stream_of(versions[name], row))
+            found = {name: np.array(streams) for name, streams in times.items()}
+            cells = [f"{np.median(found[name]):.1f}" for name in versions]
+            cells += [f"{np.median(found[name].min(axis=0)):.1f}" for name in versions]
+            ratio = np.median(found["this"] / found["before"])
+            print(f"| {row} | {' | '.join(cells)} | {ratio:.3f} |", flush=True)
+    finally:
+        for process in versions.values():
+            process.kill()
+            process.wait()
+
+
+def _stream_of(version: subprocess.Popen[str], row: str) -> list[float]:
+    assert version.stdin is not None
+    assert version.stdout is not None
+    version.stdin.write(f"{row}\n")
+    version.stdin.flush()
+    times: list[float] = json.loads(version.stdout.readline())
+    return times
 
 
 def of_frameworks(
@@ -176,19 +272,14 @@ def of_frameworks(
         one: [NodeWithScore(node=scored.node) for scored in nodes] for one, nodes in found.items()
     }
     whole = IndexRetriever.from_index(index, budget=BUDGET)
-    return {
-        "LangChain's compressor": lambda one: compressor.compress_documents(documents[one], one),
-        "LlamaIndex's postprocessor": lambda one: postprocessor.postprocess_nodes(
-            found[one], query_str=one
-        ),
-        "the compressor with `embeddings`": lambda one: by_embeddings.compress_documents(
-            documents[one], one
-        ),
-        "the postprocessor with `embed_model`": lambda one: by_model.postprocess_nodes(
-            unscored[one], query_str=one
-        ),
-        "LlamaIndex's `from_index`": whole.retrieve,
-    }
+    asks: tuple[Ask, ...] = (
+        lambda one: compressor.compress_documents(documents[one], one),
+        lambda one: postprocessor.postprocess_nodes(found[one], query_str=one),
+        lambda one: by_embeddings.compress_documents(documents[one], one),
+        lambda one: by_model.postprocess_nodes(unscored[one], query_str=one),
+        whole.retrieve,
+    )
+    return dict(zip(ROWS_OF_FRAMEWORKS, asks, strict=True))
 
 
 def main() -> None:
@@ -198,9 +289,17 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--embedder", help="a sentence-transformers model, or MODULE:NAME")
     parser.add_argument("--questions", type=int, default=40, help="how many of each set")
+    parser.add_argument("--repeat", type=int, default=3, help="how often the stream is begun anew")
+    parser.add_argument("--before", type=Path, help="another checkout of clew, to compare with")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     for folder in options.folders:
-        measure(folder, options.embedder, options.questions)
+        if options.serve:
+            serve(folder, options.embedder, options.questions)
+        elif options.before is not None:
+            compare(folder, options)
+        else:
+            measure(folder, options.embedder, options.questions, options.repeat)
 
 
 if __name__ == "__main__":
