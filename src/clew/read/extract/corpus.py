@@ -21,7 +21,6 @@ from clew.read.extract.caseless import (
 from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
 from clew.read.extract.mentions import (
     MIN_ABBREVIATED,
-    MIN_ABBREVIATED_SHARE,
     KeptShortWords,
     choose_abbreviations,
     without_possessive,
@@ -134,20 +133,11 @@ class FewCounts:
     def abbreviations(self) -> frozenset[str]:
         """Return the short words whose full stop ends no sentence."""
         stopped = Counter(chain.from_iterable(one.stopped for one in self._short))
-        often = [(word, n) for word, n in stopped.items() if n >= MIN_ABBREVIATED]
-        return frozenset([word for word, n in often if self._is_mostly_stopped(word, n)])
-
-    def _is_mostly_stopped(self, word: str, n: int) -> bool:
-        """Return whether `choose_abbreviations` chooses a word that comes n times before a stop.
-
-        A common word shows in the first passages that it is none.
-        """
-        total = 0
-        for short in self._short:
-            total += short.times(word)
-            if n <= MIN_ABBREVIATED_SHARE * total:
-                return False
-        return True
+        often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
+        if not often:
+            return NOTHING
+        together = KeptShortWords("".join([one.every for one in self._short]), ())
+        return choose_abbreviations({word: together.times(word) for word in often}, often)
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
@@ -158,9 +148,12 @@ class FewCounts:
         tables: dict[str, Mapping[str, int]] = {
             PASSAGES: {"": len(self._passages)},
             TITLES: Counter(passage.title for passage in self._passages if passage.title),
-            CASELESS: Counter(chain.from_iterable(one.caseless for one in written)),
-            PAIRS: Counter(chain.from_iterable(one.pairs for one in written)),
+            CASELESS: {},
+            PAIRS: {},
         }
+        if some := [one for one in written if one.caseless]:  # else there are no pairs
+            tables[CASELESS] = Counter(chain.from_iterable(one.caseless for one in some))
+            tables[PAIRS] = Counter(chain.from_iterable(one.pairs for one in some))
         return Corpus(
             Knowledge(NAMES_FORM, tables), words=_judge([one.numbered for one in written])
         )

@@ -209,8 +209,10 @@ class KeptWords:
         numbering = self._numbering
         if len(numbering.numbers) > MAX_NUMBERED:
             self._numbering = numbering = SharedNumbering()
-        short = self.short_of([passage.text for passage in passages])
-        own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
+        own = [NOTHING] * len(passages)
+        if abbreviations:
+            short = self.short_of([passage.text for passage in passages])
+            own = [abbreviations.intersection(one.stopped) or NOTHING for one in short]
         keys = [(one.text, one.start, some) for one, some in zip(passages, own, strict=True)]
         written = list(map(self._written.get, keys))
         missing = [
