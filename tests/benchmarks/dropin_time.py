@@ -225,6 +225,8 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
             text=True,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         )
+        if hasattr(os, "sched_setaffinity"):  # one processor for both: others may be slower
+            os.sched_setaffinity(versions[name].pid, {min(os.sched_getaffinity(0))})
     print("\n| a stream, ms | this | before | least of each question | | ratio |")
     print("|---|---|---|---|---|---|", flush=True)
     try:
