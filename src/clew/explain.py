@@ -210,15 +210,13 @@ def _shortest_paths(graph: Graph, seeds: Seeds, rows: list[int]) -> dict[int, Pa
         starts = best[seeds.scores[best] > 0].tolist()
     links = graph.links(kinds_without(graph, None, (SIMILAR,)))
     slots_to = shortest_paths(links, starts, wanted, MAX_HOPS, directed=False)
-    apart = [row for row in wanted if row not in slots_to and seeds.scores[row] <= 0]
+    apart, whole = {row for row in wanted if row not in slots_to and seeds.scores[row] <= 0}, links
     if apart and SIMILAR in graph.edges.kind_names:
-        links_of = dict.fromkeys(apart, graph.links())
-        slots_to |= shortest_paths(links_of[apart[0]], starts, apart, MAX_HOPS, directed=False)
-    else:
-        links_of = {}
+        whole = graph.links()
+        slots_to |= shortest_paths(whole, starts, apart, MAX_HOPS, directed=False)
     paths = {}
     for row in rows:
-        slots, followed = slots_to.get(row, []), links_of.get(row, links)
+        slots, followed = slots_to.get(row, []), whole if row in apart else links
         at = int(np.searchsorted(followed.starts, slots[0], side="right")) - 1 if slots else row
         hops = [fact_hops.get(at) or _touch(graph, seeds, at)]
         for slot in slots:
