@@ -60,22 +60,22 @@ def test_made_once_and_not_before():
 
 def test_likeness_explains_what_nothing_else_leads_to():
     """Whether its edges are there already makes no difference, and none are made for other paths."""
-    said = Edges.of("next", [0], [1], 0.5)
+    stated = Edges.of("next", [0], [1], 0.5)
     alike = Edges.of("similar", [0, 0], [1, 2], [0.75, 0.25])
-    late = DeferredEdges([LateEdges("similar", lambda: alike), said])
+    late = DeferredEdges([LateEdges("similar", lambda: alike), stated])
     hop_to_a = Hop("question", "touches", "0", weight=1.0)
     by_next = Hop("0", "next", "1", weight=0.5, forward=True)
     by_likeness = Hop("0", "similar", "2", weight=0.25, forward=True)
-    for edges in (late, Edges.join([alike, said])):
+    for edges in (late, Edges.join([alike, stated])):
         graph = Graph.of(["a", "b", "c", "d"], ids=list("0123")).unchecked(edges=edges)
         some = Subgraph(np.array([0, 1, 2, 3], np.int32))
-        touched = Seeds(np.array([1.0, 0, 0, 0.5]), np.array([0], np.int32))
-        paths = paths_to_nodes(graph, touched, some, [0, 1, 3])
+        seeds = Seeds(np.array([1.0, 0, 0, 0.5]), np.array([0], np.int32))
+        paths = paths_to_nodes(graph, seeds, some, [0, 1, 3])
         hop_to_d = Hop("question", "touches", "3", weight=0.5)
         assert paths == {0: (hop_to_a,), 1: (hop_to_a, by_next), 3: (hop_to_d,)}
         if edges is late:
             assert not late.is_made
-        assert paths_to_nodes(graph, touched, some, [1, 2]) == {
+        assert paths_to_nodes(graph, seeds, some, [1, 2]) == {
             1: (hop_to_a, by_next),
             2: (hop_to_a, by_likeness),
         }

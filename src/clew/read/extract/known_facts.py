@@ -122,12 +122,16 @@ def read_facts(
         >>> read_facts(NormalizedPassage("She married Ben in Rome.", "Anna", 0), evidence, rules)
         (('Anna', 'She married', 'Ben'), ('Anna', '… in', 'Rome'))
     """
-    said = frozenset(evidence.mostly_small), frozenset(evidence.capital), frozenset(evidence.titles)
+    decided = (
+        frozenset(evidence.mostly_small),
+        frozenset(evidence.capital),
+        frozenset(evidence.titles),
+    )
     key = *passage, rules, evidence.abbreviations, *evidence[4:]
     before = FACTS.get(key)
     known = () if before is None else before.known
     for one in known:
-        if one.hold(*said):
+        if one.hold(*decided):
             return one.facts
     if words is None:
         words = WORDS.of(passage, evidence.abbreviations)
@@ -147,10 +151,10 @@ def read_facts(
         if before is not None:
             known = before.known
             for one in known:
-                if one.hold(*said):
+                if one.hold(*decided):
                     FACTS.put(key, before)
                     return one.facts
-    traced = _Asked(said[0]), _Asked(said[1]), _Asked(said[2])
+    traced = _Asked(decided[0]), _Asked(decided[1]), _Asked(decided[2])
     traceable = Evidence(
         evidence.abbreviations,
         traced[0],
