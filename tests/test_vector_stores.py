@@ -103,6 +103,18 @@ def client_of(server):
     return Elasticsearch("http://localhost:9200", node_class=nodes_of(server)[0])
 
 
+def elasticsearch_of_llama_index(server, monkeypatch):
+    module = pytest.importorskip("llama_index.vector_stores.elasticsearch")
+    from elasticsearch import AsyncElasticsearch
+
+    from tests.fake_elasticsearch import nodes_of
+
+    # The store changes `asyncio.run` for the whole process, to one that closes no loop.
+    monkeypatch.setattr("nest_asyncio.apply", lambda: None)
+    client = AsyncElasticsearch("http://localhost:9200", node_class=nodes_of(server)[1])
+    return module.ElasticsearchStore("texts", es_client=client)
+
+
 def of_the_community(client, **strategy):
     community = pytest.importorskip("langchain_community.vectorstores")
     how = {"embedding": ForLangChain(), "es_connection": client}
@@ -138,20 +150,13 @@ def loop():
 
 
 @pytest.fixture(params=["lancedb", "elasticsearch"])
-def hosted(request, tmp_path, loop):
+def hosted(request, tmp_path, loop, monkeypatch):
     """An index of LlamaIndex's over a store that keeps the text, filled."""
     if request.param == "lancedb":
         module = pytest.importorskip("llama_index.vector_stores.lancedb")
         store = module.LanceDBVectorStore(uri=str(tmp_path))
     else:
-        module = pytest.importorskip("llama_index.vector_stores.elasticsearch")
-        from elasticsearch import AsyncElasticsearch
-
-        from tests.fake_elasticsearch import nodes_of
-
-        server = request.getfixturevalue("server")
-        client = AsyncElasticsearch("http://localhost:9200", node_class=nodes_of(server)[1])
-        store = module.ElasticsearchStore("texts", es_client=client)
+        store = elasticsearch_of_llama_index(request.getfixturevalue("server"), monkeypatch)
     return VectorStoreIndex(
         [
             TextNode(
@@ -480,14 +485,8 @@ class AskedByLlamaIndex(Asked):
         return module.ChromaVectorStore(client.create_collection("texts")), calls
 
     def elasticsearch(self):
-        module = pytest.importorskip("llama_index.vector_stores.elasticsearch")
-        from elasticsearch import AsyncElasticsearch
-
-        from tests.fake_elasticsearch import nodes_of
-
         server = self.request.getfixturevalue("server")
-        client = AsyncElasticsearch("http://localhost:9200", node_class=nodes_of(server)[1])
-        return module.ElasticsearchStore("texts", es_client=client), server.asked
+        return elasticsearch_of_llama_index(server, self.monkeypatch), server.asked
 
     def lancedb(self):
         lancedb = pytest.importorskip("lancedb")
