@@ -21,7 +21,6 @@ from clew.context import Context
 from clew.embedding.embedder import Embedder, EmbedderSource, with_recent_vectors
 from clew.forking import renew_after_fork
 from clew.garbage import collecting_rarely
-from clew.graph.sources import NAME_KEYS
 from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
@@ -35,6 +34,7 @@ from clew.index.leads import (
     cosines_by_id,
     links_in,
 )
+from clew.index.locating import file_named_by
 from clew.index.narrowing import CANDIDATES, ask_candidates
 from clew.index.options import check_names, option_names
 from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
@@ -374,6 +374,9 @@ def source_metadata(item: Item) -> dict[str, object]:
     `heading` the headings above, joined by " > "; `line` the first line in the file and `page` the
     page, both from 1; `anchor` the nearest anchor in a page of HTML.
 
+    A text of the caller's whose metadata name a file may be the whole file or a piece of it. So
+    where it starts there is left out, unless clew cut the item out of the only text of that file.
+
     Args:
         item: An item of a context.
 
@@ -388,15 +391,22 @@ def source_metadata(item: Item) -> dict[str, object]:
         >>> source_metadata(item)
         {'source': 'a.md', 'start_index': 4, 'heading': 'Sea'}
     """
-    named = (item.metadata.get(key) for key in NAME_KEYS)
-    name = next((name for name in named if isinstance(name, str) and name), None)
+    name = file_named_by(item.metadata)
     if not item.location or (item.location == item.id and name is None):
         return {}
+    is_elsewhere = name is not None and name != (item.document or item.id)
+    if is_elsewhere and item.document in (None, item.id):
+        start, line = None, None
+    else:
+        start = None if item.span is None else item.span[0]
+        line = None if item.lines is None else item.lines[0]
+        if is_elsewhere and line is None and item.anchor is None and item.page is None:
+            start = None
     values = (
         name or item.source,
-        None if item.span is None else item.span[0],
+        start,
         item.heading or None,
-        None if item.lines is None else item.lines[0],
+        line,
         item.page,
         item.anchor,
     )

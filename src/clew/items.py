@@ -61,7 +61,8 @@ class Item:
         tokens: Its size, by the index's counter.
         source: The name of the source that it was read in, of which `max_share` caps what is
             read; None where it was read in several.
-        document: The id of the document that it is a part of; None for a whole document.
+        document: The id of the document that it is a part of, its own for a whole one; None where
+            there is none.
         heading: The headings above it, joined by " > ".
         span: Its first and last character in the document's text, as a half-open range, or None.
         location: Where to open it: its file with its lines, its anchor or its page, such as

@@ -150,7 +150,8 @@ def _whole_answer(
             context = _empty(question, budget, method, "budget", str(error))
     answered, graph = context, index.graph
     context = answered.changed(
-        items=with_locations(context.items, index.document_of), usage=meter.usage
+        items=with_locations(context.items, index.document_of, lambda: index.files_in_pieces),
+        usage=meter.usage,
     ).made_when_asked(dropped=lambda: with_titles(answered.dropped, graph))
     if not context.items and not context.nothing_found:
         context = context.changed(nothing_found=NOTHING_TOUCHED)

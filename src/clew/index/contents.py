@@ -14,6 +14,7 @@ from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
+from clew.index.locating import files_in_pieces
 from clew.read import FileReading, Knowledge, Split, Triple
 from clew.read.formats.code_languages import is_source_code
 from clew.types import Generate, Link
@@ -82,6 +83,11 @@ class IndexContents:
     def document_of(self) -> Mapping[str, Document]:
         """The documents by their ids."""
         return {document.id: document for document in self.documents}
+
+    @cached_property
+    def files_in_pieces(self) -> frozenset[str]:
+        """The files that several documents say that they are from."""
+        return files_in_pieces(self.documents)
 
     @cached_property
     def document_rows(self) -> NDArray[np.int64]:

@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from urllib.parse import quote
 
 from clew.document import Document
+from clew.graph.sources import NAME_KEYS
 from clew.items import Item, Place
 from clew.source_map import lines_in_text
 
 IN_FRAGMENT = "!$&'()*+,;=:@/?-._~"  # what an address may have behind "#" beside letters and digits
 
 
-def with_locations(items: Iterable[Item], documents: Mapping[str, Document]) -> tuple[Item, ...]:
+def file_named_by(metadata: Mapping[str, object]) -> str | None:
+    """Return the file that metadata name as what their text is from, or None.
+
+    Example:
+        >>> file_named_by({"source": "notes.txt", "page": 3})
+        'notes.txt'
+    """
+    named = (metadata.get(key) for key in NAME_KEYS)
+    return next((name for name in named if isinstance(name, str) and name), None)
+
+
+def files_in_pieces(documents: Iterable[Document]) -> frozenset[str]:
+    """Return the files that several documents name as what they are from.
+
+    Each is a piece of its file, and where it starts there is not known.
+
+    Example:
+        >>> pieces = [Document(id, "The sea.", {"source": "notes.txt"}) for id in ("a", "b")]
+        >>> files_in_pieces(pieces), files_in_pieces(pieces[:1])
+        (frozenset({'notes.txt'}), frozenset())
+    """
+    named = (file_named_by(one.metadata) for one in documents if one.source_map is None)
+    return frozenset(name for name, n in Counter(named).items() if name is not None and n > 1)
+
+
+def with_locations(
+    items: Iterable[Item],
+    documents: Mapping[str, Document],
+    in_pieces: Callable[[], Collection[str]] = frozenset,
+) -> tuple[Item, ...]:
     r"""Return the items with their location, lines, anchor and page, where these are known.
 
     Args:
         items: Items of a context.
         documents: The documents of the index, by id. Each text is gone through at most once.
+        in_pieces: Returns what `files_in_pieces` does; it is called where a line is asked for.
 
     Example:
         >>> boats = Document("boats.md", "# Boats\n\nOars are of ash.\n")
@@ -31,7 +63,7 @@ def with_locations(items: Iterable[Item], documents: Mapping[str, Document]) -> 
     items = tuple(items)
     if not documents:
         return items
-    places = _Places(items, documents)
+    places = _Places(items, documents, in_pieces)
     return tuple(
         item if item.span is None else item.placed_by(partial(places.place_of, item))
         for item in items
@@ -45,10 +77,12 @@ class _Places:
     Attributes:
         items: The items.
         documents: The documents of the index, by id.
+        in_pieces: As in `with_locations`.
     """
 
     items: tuple[Item, ...]
     documents: Mapping[str, Document]
+    in_pieces: Callable[[], Collection[str]]
 
     @cached_property
     def _lines_of(self) -> dict[tuple[str, tuple[int, int]], tuple[int, int]]:
@@ -56,7 +90,7 @@ class _Places:
         spans_of: dict[str, list[tuple[int, int]]] = {}
         for item in self.items:
             document = _document_of(item, self.documents)
-            if document is not None and _is_own_file(document) and item.span is not None:
+            if document is not None and self._is_own_file(document) and item.span is not None:
                 spans_of.setdefault(document.id, []).append(item.span)
         return {
             (id, span): lines
@@ -80,6 +114,20 @@ class _Places:
         is_whole = item.span == (0, len(document.text))
         where = location(document.id, None if is_whole else own_lines)
         return where, own_lines, item.anchor, item.page
+
+
+    def _is_own_file(self, document: Document) -> bool:
+        """Return whether the lines of a document are those of its file.
+
+        They are not where it was read in another form, also by an earlier version without a map,
+        nor where it is a piece of its file.
+        """
+        if document.source_map is not None or "read_as" in document.metadata:
+            return False
+        name = file_named_by(document.metadata)
+        if name is None or name == document.id:
+            return True
+        return "start_index" not in document.metadata and name not in self.in_pieces()
 
 
 def location(
@@ -110,14 +158,6 @@ def _document_of(item: Item, documents: Mapping[str, Document]) -> Document | No
     if item.role == "fact" or item.document is None:
         return None
     return documents.get(item.document)
-
-
-def _is_own_file(document: Document) -> bool:
-    """Return whether the lines of a document are those of its file.
-
-    They are not where it was read in another form, also by an earlier version without a map.
-    """
-    return document.source_map is None and "read_as" not in document.metadata
 
 
 def _in_fragment(anchor: str) -> str:

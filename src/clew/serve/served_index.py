@@ -474,7 +474,7 @@ def _source_at(index: Index, row: int) -> dict[str, Any]:
         heading=heading_of(graph, row),
         span=None if document is None else (start, end),
     )
-    [item] = with_locations([item], index.document_of)
+    [item] = with_locations([item], index.document_of, lambda: index.files_in_pieces)
     room = max(0, MAX_SOURCE - (end - start)) // 2
     offset = max(0, start - room)
     metadata = graph.metadata[row] if document is None else document.metadata

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.documents import Document
 
@@ -34,7 +35,7 @@ def test_the_callers_own_values_stay():
     retriever = ClewRetriever.from_documents([Document("The ebb runs.", id="a", metadata=own)])
     (found,) = retriever.invoke("What runs?")
     assert {key: found.metadata[key] for key in own} == own
-    assert found.metadata["start_index"] == 0
+    assert "start_index" not in found.metadata  # it may be a piece of "mine"
     retriever = ClewRetriever.from_documents([Document("The ebb runs.", id="a")])
     (found,) = retriever.invoke("What runs?")
     assert not found.metadata.keys() & {"source", "start_index", "line"}  # they would say nothing
@@ -59,6 +60,41 @@ def test_a_piece_names_its_document_and_its_place_in_the_source():
         assert source[found.metadata["start_index"] :].startswith(found.page_content)
         (whole,) = retriever.get_by_ids([found.metadata["doc_id"]])
         assert (whole.page_content, whole.metadata) == (BOOK, at)
+
+
+LINES = "\n".join(f"Line {i}: ferry {i} sails to island {i}." for i in range(1, 41))
+
+
+@pytest.mark.parametrize("says_where", [False, True])
+@pytest.mark.parametrize("length", [200, 900])  # the longer ones are cut once more
+def test_nothing_false_is_said_of_where_pieces_of_another_splitter_are(length, says_where):
+    starts = range(0, len(LINES), length)
+    pieces = [
+        Document(
+            LINES[start : start + length],
+            metadata={"source": "notes.txt"} | ({"start_index": start} if says_where else {}),
+        )
+        for start in starts
+    ]
+    how = {"splitter": clew.Splitter(tokens=60), "k": 3}
+    for found in (
+        *ClewRetriever.from_documents(pieces, **how).invoke("ferry 37"),
+        *ClewCompressor(**how).compress_documents(pieces, "ferry 37"),
+    ):
+        assert "line" not in found.metadata
+        if says_where:
+            assert LINES[found.metadata["start_index"] :].startswith(found.page_content)
+        else:
+            assert "start_index" not in found.metadata
+
+
+def test_the_only_text_of_a_file_is_the_file():
+    whole = [Document(LINES, metadata={"source": "notes.txt"})]
+    retriever = ClewRetriever.from_documents(whole, splitter=clew.Splitter(tokens=60), k=2)
+    for found in retriever.invoke("ferry 37"):
+        start = found.metadata["start_index"]
+        assert LINES[start:].startswith(found.page_content)
+        assert found.metadata["line"] == LINES.count("\n", 0, start) + 1
 
 
 def test_a_document_that_nobody_cut_names_none():
