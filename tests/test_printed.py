@@ -266,16 +266,33 @@ def test_what_the_first_answer_had_is_named_and_every_call_of_a_model_is_counted
 
     def ask(options):
         budgets.append(options.budget)
-        return answer("abcdefgh") if options.budget == 100 else answer("xy", left_out="w")
+        return answer("abcdefgh") if options.budget == 100 else answer("ax", left_out="w")
 
     printer = Printer(lambda context: [f"{item.text:>40}" for item in context], len, "texts", "cut")
     context = fit_printed(printer, ask, QueryOptions(budget=100))
     assert budgets == [100, 8 * 10 * 100 // (8 * 40 + 14)]
-    assert context.ids == ["x", "y"]
+    assert context.ids == ["a", "x"]
     assert context.usage.calls == 2
-    assert sorted(one.id for one in context.dropped) == [*"abcdefgh", "w", "z"]
+    assert sorted(one.id for one in context.dropped) == [*"bcdefgh", "w", "z"]
     assert {one.reason for one in context.dropped if one.id in "wz"} == {"too large"}
     assert context.bound is None
+
+
+def test_the_best_that_fits_is_never_lost_to_a_smaller_budget_and_nobody_hears_of_that(caplog):
+    """It takes 12 words, and 36 as it is printed; the smaller budget would have been 11."""
+    best = "The ferry sails at ten from the old harbour of the town."
+    texts = ["Tickets cost twelve euros.", "Anna married Ben.", best, "The lighthouse was built."]
+    index = clew.Index.from_documents(texts, count=lambda text: len(text.split()))
+    printer = Printer(
+        lambda context: [f"{'x ' * (36 - 12)}{item.text}" for item in context],
+        index.graph.count, "texts", "print less",
+    )  # fmt: skip
+    options = QueryOptions(budget=36, limit=4)
+    context = fit_printed(
+        printer, lambda options: index.ask("When does the ferry sail?", options=options), options
+    )
+    assert [item.text for item in context] == [best]
+    assert not caplog.records
 
 
 def test_where_a_smaller_budget_brings_nothing_that_fits_the_first_answer_is_cut():

@@ -17,7 +17,9 @@ Every item that is left out is named, with the reason.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -635,10 +637,28 @@ def _nothing_fits(request: PageRequest, budget: int, first: LeftOut) -> str:
     )
 
 
+@contextmanager
+def without_warning() -> Iterator[None]:
+    """Say nothing within this block of content that is larger than the budget.
+
+    Example:
+        >>> with without_warning():
+        ...     pass
+    """
+    token = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(token)
+
+
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
 def _warn_if_best_too_large(page: FittedPage, budget: int) -> None:
     """Warn, once for a graph, where the best content alone is larger than the whole budget."""
     graph = page.request.graph
-    if not (graph.tokens > budget).any():
+    if _QUIET.get() or not (graph.tokens > budget).any():
         return
     prizes = np.where(graph.content, page.request.prizes, 0.0)
     best = int(top_k(prizes, 1)[0])

@@ -4,8 +4,8 @@ clew counts the page that it renders itself. A framework prints the same items w
 a prompt of the user's. `fit_printed` asks the question, and where the printed page is too long,
 
 1. asks again with a smaller budget, at most three times: what the framework adds takes a share of
-   the page that is not known before. Where nothing that was chosen fits, it asks for more once, so
-   that there is more to choose from;
+   the page that is not known before. An answer counts only if it has the best of what fits before.
+   Where nothing that was chosen fits, it asks for more once, so that there is more to choose from;
 2. keeps what fits, the highest prize first and bridges before all others. No source gets more than
    its share.
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from clew import recipes
-from clew.budget import BudgetError
+from clew.budget import BudgetError, without_warning
 from clew.context import Context
 from clew.deadline import Deadline
 from clew.index.answer import NothingFitsWarning
@@ -126,7 +126,7 @@ def fit_printed(
 def _ask_until_fitting(
     page: _PrintedPage, ask: Ask, options: QueryOptions, deadline: Deadline
 ) -> tuple[_PrintedPage, list[Context], list[int]]:
-    """Return the last page of which something fits, and what was asked for it.
+    """Return the last page that keeps the best of what fits, and what was asked for it.
 
     It is not asked again where less than half of the time for the question is left.
     """
@@ -138,12 +138,13 @@ def _ask_until_fitting(
         budgets.append(page.other_budget())
         seconds = None if options.deadline is None else left
         try:
-            again = ask(replace(options, budget=budgets[-1], deadline=seconds, strict=True))
+            with without_warning():  # of a budget that nobody gave
+                again = ask(replace(options, budget=budgets[-1], deadline=seconds, strict=True))
         except BudgetError:
             break
         contexts.append(again)
         other = _PrintedPage.of(page.printer, again, options, page.budget, page.share)
-        if not other.kept:
+        if not other.kept or (page.kept and page.best_kept not in other.kept_ids):
             break
         page = other
     return page, contexts, budgets
@@ -199,6 +200,16 @@ class _PrintedPage:
             if self._fits(more := sorted([*kept, i])):
                 kept = more
         return kept
+
+    @property
+    def best_kept(self) -> str:
+        """The id of the highest prize among what is kept, which is something."""
+        return max((self.context.items[i] for i in self.kept), key=lambda item: item.score).id
+
+    @property
+    def kept_ids(self) -> set[str]:
+        """The ids of what is kept."""
+        return {self.context.items[i].id for i in self.kept}
 
     @cached_property
     def left_out(self) -> list[int]:

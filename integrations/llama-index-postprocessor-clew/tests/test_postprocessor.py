@@ -253,3 +253,32 @@ async def test_questions_embed_no_node_twice(nodes, embed_model, recipe, is_asyn
         assert chosen == wanted
     assert len(got) == 7 + 2
     assert len(set(got)) == len(got)
+
+
+def test_of_two_nodes_of_one_id_the_first_is_read():
+    first = TextNode(text="The ferry sails at ten.", id_="z")
+    again = TextNode(text="Granite. " * 500, id_="z")
+    twice = [NodeWithScore(node=first, score=0.9), NodeWithScore(node=again, score=0.1)]
+    (read,) = ClewPostprocessor(budget=50).postprocess_nodes(twice, query_str="When does it sail?")
+    assert read.node.text == first.text
+
+
+def test_a_picture_is_left_out_and_named(found, question):
+    picture = NodeWithScore(node=ImageNode(image_url="http://sea/boat.png", id_="boat"), score=0.95)
+    postprocessor = ClewPostprocessor(budget=90)
+    assert ids(postprocessor.postprocess_nodes([picture, *found], query_str=question)) == ids(
+        postprocessor.postprocess_nodes(found, query_str=question)
+    )
+    dropped = postprocessor.context([picture, *found], question).dropped
+    assert ("boat", "it has no text") in [(one.id, one.reason) for one in dropped]
+
+
+def test_without_an_explanation_the_metadata_are_the_callers_own(found, question):
+    silent = ClewPostprocessor(budget=90, explain=False)
+    read = silent.postprocess_nodes(found, query_str=question)
+    own = {one.node.node_id: one.node for one in found}
+    assert read
+    assert all(one.node.metadata == own[one.node.node_id].metadata for one in read)
+    told = ClewPostprocessor(budget=90).postprocess_nodes(found, query_str=question)
+    assert ids(told) == ids(read)
+    assert all("clew_rank" in one.node.metadata for one in told)

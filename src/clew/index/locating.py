@@ -115,7 +115,6 @@ class _Places:
         where = location(document.id, None if is_whole else own_lines)
         return where, own_lines, item.anchor, item.page
 
-
     def _is_own_file(self, document: Document) -> bool:
         """Return whether the lines of a document are those of its file.
 

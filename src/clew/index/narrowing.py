@@ -285,7 +285,8 @@ def _with_text(
         source, score = candidate if isinstance(candidate, tuple) else (candidate, None)
         document = load_single(source)
         if document is None:
-            dropped.append(Dropped(f"candidate {number}", "it has no text"))
+            id = getattr(source, "node_id", None) or getattr(source, "id", None)
+            dropped.append(Dropped(str(id or f"candidate {number}"), "it has no text"))
             continue
         place = places.setdefault((document.id, document.text), len(pairs))
         if place == len(pairs):

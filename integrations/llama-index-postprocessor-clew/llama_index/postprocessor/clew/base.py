@@ -10,7 +10,7 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator,
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.retrievers.clew.candidates import (
     facts_of_nodes,
     narrow_within_budget,
@@ -93,6 +93,10 @@ class ClewPostprocessor(BaseNodePostprocessor):
     llm: Annotated[ModelSource | None, AS_IT_COMES] = Field(
         default=None, exclude=True, description="A language model, for recipes that ask one."
     )
+    explain: bool = Field(
+        default=True,
+        description="Whether the metadata say why and from where each node is read.",
+    )
 
     @field_validator("recipe")
     @classmethod
@@ -135,6 +139,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
             config,
             facts_of_nodes(self.facts, nodes),
             vector,
+            explain=self.explain,
         )
 
     def _postprocess_nodes(
@@ -158,8 +163,10 @@ class ClewPostprocessor(BaseNodePostprocessor):
             EventPayload.TOP_K: top_n,
         }
         with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
-            own = {scored.node.node_id: scored.node for scored in nodes}
-            chosen = nodes_of(self.context(nodes, query_bundle), own.get)
+            own = dict[str, BaseNode]()
+            for scored in with_text(nodes):  # of two of one id the first is read
+                own.setdefault(scored.node.node_id, scored.node)
+            chosen = nodes_of(self.context(nodes, query_bundle), own.get, self.explain)
             event.on_end(payload={EventPayload.NODES: chosen})
         dispatcher.event(ReRankEndEvent(nodes=chosen))
         return chosen

@@ -440,7 +440,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         options = self._query_options()
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
-        return held.index.narrow(bundle, found, options)
+        return held.index.narrow(bundle, found, options, explain=self.explain)
 
 
 def _as_it_is(node: BaseNode) -> BaseNode:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any
 
@@ -113,7 +114,7 @@ def scored_candidates(
 
     Alone, their rank counts. So it is where a node has no score, or one below zero (a logit, a
     distance turned round): such scores have no common zero. A node that came twice counts once,
-    where it came first.
+    where it came first. One without text, such as a picture, comes without a score: it is dropped.
 
     Args:
         nodes: What a retriever found.
@@ -126,6 +127,7 @@ def scored_candidates(
     for scored in with_text(nodes):
         first_of_id.setdefault(scored.node.node_id, scored)
     distinct = list(first_of_id.values())
+    others = [scored.node for scored in nodes if not scored.get_content().strip()]
     for scored in distinct:
         if scored.score is not None and scored.score != scored.score:
             raise ValueError(
@@ -134,10 +136,9 @@ def scored_candidates(
             )
     scores = [scored.score for scored in distinct if scored.score is not None]
     if len(scores) == len(distinct) and min(scores, default=0) >= 0 and any(scores):
-        return [
-            (prepare(scored.node), score) for scored, score in zip(distinct, scores, strict=True)
-        ]
-    return [prepare(scored.node) for scored in distinct]
+        pairs = zip(distinct, scores, strict=True)
+        return [*((prepare(scored.node), score) for scored, score in pairs), *others]
+    return [*(prepare(scored.node) for scored in distinct), *others]
 
 
 def narrow_within_budget(
@@ -148,12 +149,15 @@ def narrow_within_budget(
     facts: FactsByDocument,
     vector: ArrayLike | None,
     has_names: bool | None = None,
+    *,
+    explain: bool = True,
 ) -> clew.Context:
     """Return what `clew.narrow` makes of the candidates, within the budget as it is printed."""
     ask = ask_candidates(
         question, candidates, config, facts=facts, vector=vector, has_names=has_names
     )
-    return within_budget(lambda *, options: ask(options), nodes_of, config.count, options)
+    shown = partial(nodes_of, explain=explain)
+    return within_budget(lambda *, options: ask(options), shown, config.count, options)
 
 
 def without_vector(node: BaseNode) -> BaseNode:
@@ -227,7 +231,9 @@ class Candidates:
                 return request
             answer = await self._acarry_out(request)
 
-    def narrow(self, bundle: QueryBundle, found: Found, options: QueryOptions) -> clew.Context:
+    def narrow(
+        self, bundle: QueryBundle, found: Found, options: QueryOptions, *, explain: bool = True
+    ) -> clew.Context:
         """Return the context made of these nodes; facts of other documents are left out."""
         context = narrow_within_budget(
             bundle.query_str,
@@ -237,6 +243,7 @@ class Candidates:
             facts_of_nodes(self.facts, found.nodes),
             None,
             found.has_names,
+            explain=explain,
         )
         return with_first_step(context, "candidates", found.notes)
 
