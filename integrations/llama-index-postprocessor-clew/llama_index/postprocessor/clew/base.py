@@ -30,6 +30,7 @@ from clew.adapters import (
     Method,
     ModelSource,
     OptionNames,
+    ask_candidates,
     check_recipe,
     with_recent_vectors,
 )
@@ -132,15 +133,15 @@ class ClewPostprocessor(BaseNodePostprocessor):
             texts = bundle.custom_embedding_strs
             asked = QueryBundle(bundle.query_str, custom_embedding_strs=texts)
             vector = bundle_vector(with_recent_vectors(config.embedder), asked)
-        return narrow_within_budget(
+        ask = ask_candidates(
             bundle.query_str,
             scored_candidates(nodes, without_vector),
-            NAMES.query_options(values),
             config,
-            facts_of_nodes(self.facts, nodes),
-            vector,
-            explain=self.explain,
+            facts=facts_of_nodes(self.facts, nodes),
+            vector=vector,
         )
+        options = NAMES.query_options(values)
+        return narrow_within_budget(ask, config.count, options, explain=self.explain)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

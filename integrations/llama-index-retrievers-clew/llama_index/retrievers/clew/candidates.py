@@ -142,22 +142,22 @@ def scored_candidates(
 
 
 def narrow_within_budget(
-    question: str,
-    candidates: Sequence[object],
+    ask: Callable[[QueryOptions], clew.Context],
+    count: Callable[[str], int],
     options: QueryOptions,
-    config: IndexConfig,
-    facts: FactsByDocument,
-    vector: ArrayLike | None,
-    has_names: bool | None = None,
     *,
-    explain: bool = True,
+    explain: bool,
 ) -> clew.Context:
-    """Return what `clew.narrow` makes of the candidates, within the budget as it is printed."""
-    ask = ask_candidates(
-        question, candidates, config, facts=facts, vector=vector, has_names=has_names
-    )
+    """Return what `ask_candidates` makes of candidates, within the budget as it is printed.
+
+    Args:
+        ask: What it returned.
+        count: The tokenizer.
+        options: What the question says.
+        explain: As in `nodes_of`.
+    """
     shown = partial(nodes_of, explain=explain)
-    return within_budget(lambda *, options: ask(options), shown, config.count, options)
+    return within_budget(lambda *, options: ask(options), shown, count, options)
 
 
 def without_vector(node: BaseNode) -> BaseNode:
@@ -235,16 +235,14 @@ class Candidates:
         self, bundle: QueryBundle, found: Found, options: QueryOptions, *, explain: bool = True
     ) -> clew.Context:
         """Return the context made of these nodes; facts of other documents are left out."""
-        context = narrow_within_budget(
+        ask = ask_candidates(
             bundle.query_str,
             scored_candidates(found.nodes),
-            options,
             self.config,
-            facts_of_nodes(self.facts, found.nodes),
-            None,
-            found.has_names,
-            explain=explain,
+            facts=facts_of_nodes(self.facts, found.nodes),
+            has_names=found.has_names,
         )
+        context = narrow_within_budget(ask, self.config.count, options, explain=explain)
         return with_first_step(context, "candidates", found.notes)
 
     def _requests(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Requests:
