@@ -254,6 +254,49 @@ def test_langchain_follows_edges_under_the_same_filter(store):
     assert len(stopping) == 3
     numbers = OverLangChain.from_vectorstore(store, **{**how, "edges": [("deck", "deck")]})
     assert {item.metadata["deck"] for item in numbers.context(question)} == {0}
+    of_another_type = OverLangChain.from_vectorstore(store, **{**how, "edges": [("deck", "isle")]})
+    assert of_another_type.context(question).trace[0].notes["further"][0]["found"] == 0
+
+
+def test_edges_of_several_types_find_what_has_one_of_their_values_in_qdrant():
+    pytest.importorskip("qdrant_client")
+    module = pytest.importorskip("langchain_qdrant")
+    values = ["u1", 7, 2.5, True]
+    first = Document(QUESTIONS[0], metadata={"links": values})
+    others = [
+        Document(f"Granite {value}.", metadata={"url": value}) for value in (*values, "no", 8, 0.5)
+    ]
+    store = module.QdrantVectorStore.from_documents(
+        [first, *others], ForLangChain(), location=":memory:", collection_name="texts"
+    )
+    how = {"hops": 0, "edges": [("links", "url")], "recipe": "dense", "k": 8}
+    found = OverLangChain.from_vectorstore(store, 1, **how).context(QUESTIONS[0])
+    assert {item.text for item in found} == {
+        first.page_content,
+        *(f"Granite {one}." for one in values),
+    }
+
+
+def test_faiss_filters_all_that_it_has_and_not_its_twenty_nearest(tmp_path):
+    pytest.importorskip("faiss")
+    community = pytest.importorskip("langchain_community.vectorstores")
+    kinds = {"x": 60, "y": 1}  # the last is the farthest from the question
+    texts = [
+        Document(f"{QUESTIONS[0]} {i}" if kind == "x" else "Granite.", id=f"{kind}{i}",
+                 metadata={"kind": kind, "see": "target", "isle": "target" if kind == "y" else ""})
+        for kind, n in kinds.items() for i in range(n)
+    ]  # fmt: skip
+    store = community.FAISS.from_documents(texts, ForLangChain(), ids=[one.id for one in texts])
+    retriever = OverLangChain.from_vectorstore(store, 50, edges=[("see", "isle")], hops=0)
+    context = retriever.context(QUESTIONS[0])
+    assert context.trace[0].notes["further"][0]["found"] == 1
+    notes = retriever.context(QUESTIONS[0], filter={"kind": "x"}).trace[0].notes
+    assert notes["candidates"] == 50
+    (only,) = retriever.invoke(QUESTIONS[0], filter={"kind": "y"}, k=1)
+    assert only.id == "y0"
+    few = OverLangChain.from_vectorstore(store, 50, search_kwargs={"fetch_k": 20}, hops=0)
+    notes = few.context(QUESTIONS[0], filter={"kind": "x"}).trace[0].notes
+    assert notes["candidates"] == 20  # as somebody has said
 
 
 def test_llama_index_reads_vectors_by_id_and_embeds_nothing(hosted, loop):

@@ -44,7 +44,14 @@ from langchain_clew.searches import (
     SearchResults,
     reading_once,
 )
-from langchain_clew.stores import FindNear, KnownStore, embeddings_of, having, store_with_vectors
+from langchain_clew.stores import (
+    FindNear,
+    KnownStore,
+    embeddings_of,
+    having,
+    known_store,
+    store_with_vectors,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,8 +246,11 @@ class Shortlist:
         return None if self._known is None else self._known.find_near
 
     def _arguments(self, search: Search) -> dict[str, Any]:
-        chosen = {} if search.filter is None else {"filter": search.filter}
-        return {"k": search.limit, **self.search_kwargs, **chosen}
+        if search.filter is None:
+            return {"k": search.limit, **self.search_kwargs}
+        known = known_store(self.store)
+        besides = {} if known is None else known.beside_filter(self.store, search.limit)
+        return {"k": search.limit, **besides, **self.search_kwargs, "filter": search.filter}
 
 
 @contextmanager

@@ -47,11 +47,23 @@ def either_having(store: object, key: str, values: Sequence[Any], filter: Any) -
 
 
 def qdrant_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
-    """Return a `Filter` of Qdrant's."""
+    """Return a `Filter` of Qdrant's, which compares values of one type by one condition."""
     from qdrant_client import models
 
     path = f"{store.metadata_payload_key}.{key}"
-    only = models.FieldCondition(key=path, match=models.MatchAny(any=list(values)))
+    texts = [value for value in values if isinstance(value, str)]
+    truths = [value for value in values if isinstance(value, bool)]
+    numbers = [value for value in values if type(value) in (int, float)]
+    conditions: list[Any] = [
+        models.FieldCondition(key=path, range=models.Range(gte=number, lte=number))
+        for number in numbers
+    ]
+    conditions += [
+        models.FieldCondition(key=path, match=models.MatchValue(value=truth)) for truth in truths
+    ]
+    if texts:
+        conditions.append(models.FieldCondition(key=path, match=models.MatchAny(any=texts)))
+    only = conditions[0] if len(conditions) == 1 else models.Filter(should=conditions)
     return models.Filter(must=[only] if filter is None else [only, filter])
 
 
@@ -59,20 +71,40 @@ def lancedb_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> 
     """Return a condition of SQL."""
     if not hasattr(store, "get_table"):  # another class of this name, which takes no filter
         return NotImplemented
-    condition, wanted = lancedb_condition(filter), ", ".join(map(sql_literal, values))
-    only = f"metadata.`{key}` IN ({wanted})"
-    if _is_list_in_lancedb(store, key):
+    condition, kind = lancedb_condition(filter), _kind_in_lancedb(store, key)
+    wanted = ", ".join(sql_literal(value) for value in values if _may_be(kind, value))
+    if not wanted:
+        only = "false"
+    elif "list<" in kind:  # which SQL searches otherwise
         only = f"array_has_any(metadata.`{key}`, [{wanted}])"
+    else:
+        only = f"metadata.`{key}` IN ({wanted})"
     return only if condition is None else f"({condition}) AND {only}"
 
 
-def _is_list_in_lancedb(store: Any, key: str) -> bool:  # noqa: ANN401
-    """Return whether the table has lists under a key of metadata, which SQL searches otherwise."""
+def _kind_in_lancedb(store: Any, key: str) -> str:  # noqa: ANN401
+    """Return the type of what the table has under a key of metadata, or "" for nothing."""
     table = store.get_table()
     if table is None or "metadata" not in table.schema.names:
-        return False
+        return ""
     kinds = {field.name: str(field.type) for field in table.schema.field("metadata").type}
-    return "list<" in kinds.get(key, "")
+    return kinds.get(key, "")
+
+
+def _may_be(kind: str, value: object) -> bool:
+    """Return whether a column of this type may hold a value: SQL fails to compare others.
+
+    Example:
+        >>> [_may_be("list<item: string>", value) for value in ("u1", 7)]
+        [True, False]
+        >>> [_may_be("int64", value) for value in ("u1", 7, True)], _may_be("bool", True)
+        ([False, True, False], True)
+    """
+    if isinstance(value, str):
+        return "string" in kind or "utf8" in kind
+    if isinstance(value, bool):
+        return "bool" in kind
+    return any(number in kind for number in ("int", "float", "double", "decimal"))
 
 
 def lancedb_condition(filter: Any) -> str | None:  # noqa: ANN401

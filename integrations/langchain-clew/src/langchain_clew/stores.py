@@ -63,6 +63,8 @@ class KnownStore:
             documents, which its own method leaves out. None where vectors are read in memory.
         has_vectors: Whether a particular store has vectors of one kind, by which alone it searches.
         embeddings: What a store embeds with.
+        beside_filter: What a search by a filter is to be told besides, from the store and how many
+            documents are wanted.
     """
 
     having: Having
@@ -70,6 +72,7 @@ class KnownStore:
     find_near: FindNear | None = None
     has_vectors: Callable[[Any], bool] = lambda _: True
     embeddings: Callable[[Any], Embeddings | None] = lambda store: store.embeddings
+    beside_filter: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
 
 
 def known_store(store: VectorStore) -> KnownStore | None:
@@ -132,6 +135,11 @@ def _read_in_memory(store: Any, documents: Mapping[str, Document]) -> Mapping[st
         for id, document in documents.items()
         if document.id in store.store
     }
+
+
+def _widely(store: Any, k: int) -> Mapping[str, Any]:  # noqa: ANN401
+    """Return how many of its nearest FAISS filters: twenty, unless it is told a number."""
+    return {"fetch_k": max(k, min(MAX_FILTERED, store.index.ntotal))}
 
 
 def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
@@ -390,13 +398,16 @@ def _has_dense_vectors(store: Any) -> bool:  # noqa: ANN401
 
 DENSE_STRATEGIES = "DenseVector", "ApproxRetrieval", "ExactRetrieval"
 
+MAX_FILTERED = 20_000
+"""Documents of which a store is told to filter the nearest, where it filters what it has found."""
+
 STORES: Mapping[str, KnownStore] = {
     "AstraDBVectorStore": KnownStore(mapping_having),
     "Chroma": KnownStore(mapping_having, _read_chroma, _find_in_chroma),
     "ElasticsearchStore": KnownStore(
         elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
     ),
-    "FAISS": KnownStore(either_having, _read_faiss),
+    "FAISS": KnownStore(either_having, _read_faiss, beside_filter=_widely),
     "InMemoryVectorStore": KnownStore(function_having, _read_in_memory),
     "LanceDB": KnownStore(lancedb_having, _read_lancedb, _find_in_lancedb),
     "langchain_lancedb.LanceDB": KnownStore(

@@ -194,7 +194,8 @@ def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any
         for single in value if isinstance(value, (list, tuple, set)) else [value]:
             if isinstance(single, (str, int, float)):
                 distinct.setdefault(single)
-    return list(distinct)
+    texts = [single for single in distinct if isinstance(single, str)]
+    return texts or list(distinct)  # a filter of LlamaIndex's has values of one type
 
 
 def related_ids(nodes: Iterable[BaseNode]) -> list[str]:
