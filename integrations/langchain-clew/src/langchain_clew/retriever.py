@@ -20,7 +20,6 @@ from pydantic import BeforeValidator, ConfigDict, Field, InstanceOf, model_valid
 
 import clew
 from clew.adapters import (
-    HOPS,
     Ask,
     EmbedderSource,
     FactsByDocument,
@@ -107,6 +106,7 @@ def _searched_as(words: SearchWords, index: Any) -> Any:  # noqa: ANN401  # as t
             candidates=index.candidates if words.fetch_k is None else words.fetch_k,
             search_kwargs=words.rest,
             score_threshold=words.score_threshold,
+            hops=0 if words.is_single and index.hops is None else index.hops,
         )
     if words.score_threshold is not None:
         raise ValueError(
@@ -250,7 +250,7 @@ class ClewRetriever(ChangingRetriever):
         embeddings: EmbedderSource | None = None,
         *,
         facts: FactsByDocument | None = None,
-        hops: int = HOPS,
+        hops: int | None = None,
         edges: Iterable[tuple[str, str]] = (),
         **options: Unpack[StoreKeywords],
     ) -> Self:
@@ -276,7 +276,8 @@ class ClewRetriever(ChangingRetriever):
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds.
             facts: As in `from_documents`. Where there are some, none are read.
-            hops: How many more searches follow the first, each adding up to 15 documents. Under a
+            hops: How many more searches follow the first, each adding up to 15 documents. None
+                stands for two, and for none where `search_type` is "similarity" or "mmr". Under a
                 `score_threshold` these are documents that are relevant enough to the question
                 itself, and where the store's vectors do not say how relevant they are, there is no
                 further search.

@@ -24,12 +24,14 @@ class SearchWords:
         fetch_k: Among how many documents "mmr" chooses; None where that is not said.
         score_threshold: The least relevance, as the store means it; None for any.
         rest: What else the search of a store takes.
+        is_single: Whether they name the one search that a store's own retriever makes.
     """
 
     fields: Mapping[str, Any]
     fetch_k: int | None
     score_threshold: float | None
     rest: Mapping[str, Any]
+    is_single: bool
 
     @classmethod
     def of(
@@ -72,7 +74,7 @@ class SearchWords:
                     raise ValueError(TWICE.format(name))
                 fields[name] = rest.pop(name)
         threshold = _threshold(rest.pop("score_threshold", None), is_bounded)
-        return cls(fields, fetch_k, threshold, rest)
+        return cls(fields, fetch_k, threshold, rest, search_type in ("similarity", "mmr"))
 
 
 def _recipe(search_type: str, others: Mapping[str, Any]) -> object:

@@ -66,7 +66,8 @@ class Shortlist:
             document is embedded: the store says how near each is, and clew's own embedder compares
             what is in them.
         facts: Triples by document id.
-        hops: How many more searches there are, each for what the documents so far lead to.
+        hops: How many more searches there are, each for what the documents so far lead to; None
+            for two.
         edges: Pairs of keys of metadata: a document leads to those whose value of the second key is
             its own value of the first. Each pair is one more search. `page_content` as the first
             stands for the links in the text.
@@ -79,7 +80,7 @@ class Shortlist:
     search_kwargs: Mapping[str, object] = field(default_factory=dict)
     config: IndexConfig = field(default_factory=IndexConfig)
     facts: FactsByDocument = field(default_factory=dict)
-    hops: int = HOPS
+    hops: int | None = None
     edges: tuple[tuple[str, str], ...] = ()
     score_threshold: float | None = None
 
@@ -97,7 +98,7 @@ class Shortlist:
         is_whole = isinstance(self.candidates, int) and not isinstance(self.candidates, bool)
         if not is_whole or self.candidates < 1:
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
-        object.__setattr__(self, "edges", check_hops(self.hops, self.edges))
+        object.__setattr__(self, "edges", check_hops(self._n_hops, self.edges))
         if self.edges:
             having(self.store, self.edges[0][1], [""], None)  # before any question needs it
 
@@ -133,6 +134,10 @@ class Shortlist:
             answer = await self._acarry_out(request)
 
     @property
+    def _n_hops(self) -> int:
+        return HOPS if self.hops is None else self.hops
+
+    @property
     def embedder(self) -> clew.Embedder | None:
         """What questions are embedded with, of the store or of the configuration, if any."""
         if self.config.embedder is not None:
@@ -158,7 +163,7 @@ class Shortlist:
         found: SearchResults = yield first
         candidates = found.reaching(self.score_threshold).candidates(self.store)
         of_question = candidates.documents
-        further = FurtherSearches(self.store, first, self.facts, self.hops, self.edges)
+        further = FurtherSearches(self.store, first, self.facts, self._n_hops, self.edges)
         if candidates.documents and further:
             judge = None
             if self.score_threshold is not None:

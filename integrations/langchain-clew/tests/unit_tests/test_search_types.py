@@ -38,7 +38,7 @@ def make(request, index, documents, embeddings):
     if request.param == "index":
         return lambda **how: ClewRetriever(index=index, **how)
     store = InMemoryVectorStore.from_documents(documents, embeddings)
-    return lambda **how: ClewRetriever.from_vectorstore(store, hops=0, **how)
+    return lambda **how: ClewRetriever.from_vectorstore(store, **how)
 
 
 @pytest.mark.parametrize("search_type", ["similarity", "mmr"])
@@ -61,6 +61,23 @@ def test_mmr_looks_for_difference_as_much_as_it_is_told(make, question):
     assert set(ids(alike)) != set(ids(unlike))
     few = make(**how, search_kwargs={"k": 4, "lambda_mult": 0.0, "fetch_k": 4})
     assert set(ids(few.invoke(question))) == set(ids(alike)), "there are no others to choose from"
+
+
+def test_a_search_type_of_the_stores_own_makes_one_search_unless_more_are_asked_for(embeddings):
+    store, _ = threads(embeddings, lambda cosine: cosine)
+
+    def further(**how):
+        notes = ClewRetriever.from_vectorstore(store, 2, **how).context(ASKED).trace[0].notes
+        return notes.get("further", ())
+
+    for search_type in ("similarity", "mmr"):
+        assert further(search_type=search_type) == ()
+        assert further(search_type=search_type, hops=1)
+    assert further()
+    assert further(recipe="dense")
+    later = ClewRetriever.from_vectorstore(store, 2)
+    later.search_type = "similarity"  # a field, which may change
+    assert "further" not in later.context(ASKED).trace[0].notes
 
 
 async def test_a_threshold_is_by_the_stores_own_relevance(documents, embeddings, question):
