@@ -320,3 +320,18 @@ def test_a_short_file_is_parsed_once(monkeypatch):
     once = Symbols().triples(passages)
     monkeypatch.setattr(symbol_reading, "read_module", None)
     assert Symbols().triples(passages) == once
+
+
+def test_what_is_raised_in_one_part_of_a_broken_file_says_nothing_of_the_next(tmp_path):
+    """The parser's nodes of a part are gone when the next is read, which reuses their room."""
+    raising = "\n".join(f"def stop_{i}():\n    raise Fault_{i}({i})\n" for i in range(300))
+    calling = "\n".join(f"def go_{i}():\n    helper_{i}({i})\n" for i in range(300))
+    helpers = "\n".join(f"def helper_{i}(n):\n    return n\n" for i in range(300))
+    faults = "\n".join(f"class Fault_{i}(Exception):\n    pass\n" for i in range(300))
+    broken = "\nthis is not Python:\n"
+    file = tmp_path / "t.py"
+    file.write_text(broken.join([faults, helpers, raising, calling]))
+    facts = Index.from_documents(file).graph.facts.texts
+    raises = {fact for fact in facts if " raises " in fact}
+    assert raises == {f"stop_{i} raises Fault_{i}" for i in range(300)}
+    assert {f"go_{i} calls helper_{i}" for i in range(300)} <= set(facts)

@@ -141,9 +141,10 @@ class _Reader:
 
     file: CodeFile
     scopes: list[Scope]
-    raised: set[int] = field(default_factory=set)  # ids of calls that are raised
+    raised: set[int] = field(default_factory=set)  # ids of calls that are raised in this tree
 
     def read(self, tree: ast.Module, top: Scope) -> None:
+        self.raised.clear()  # the nodes before are gone, and others may get their ids
         waiting: list[tuple[ast.AST, Scope]] = [(node, top) for node in reversed(tree.body)]
         while waiting:
             node, scope = waiting.pop()
