@@ -540,3 +540,21 @@ def test_candidates_that_come_again_count_once_with_their_best_score():
         )
         == 1
     )
+
+
+def test_an_embedder_that_has_no_vector_for_the_question_is_named():
+    class Silent:
+        def embed_documents(self, texts):
+            return [[1.0, float(len(text))] for text in texts]
+
+        def embed_query(self, text):
+            return None
+
+        async def aembed_query(self, text):
+            return None
+
+    index = Index.from_documents(["Anna met Ben.", "Cleo."], embedder=Silent())
+    with pytest.raises(TypeError, match="Silent returned None for the question"):
+        index.ask("Who met Ben?")
+    with pytest.raises(TypeError, match="Silent returned None for the question"):
+        asyncio.run(index.aask("Who met Ben?"))

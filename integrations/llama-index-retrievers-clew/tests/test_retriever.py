@@ -7,7 +7,7 @@ import copy
 import pickle
 
 import pytest
-from llama_index.core import MockEmbedding, VectorStoreIndex
+from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.llms import MockLLM
@@ -391,3 +391,23 @@ async def test_fusion_knows_a_node_that_two_questions_or_two_retrievers_found(no
     for one in (*twice[0], *twice[1]):
         assert one.node.hash == next(n.hash for n in nodes if n.node_id == one.node.node_id)
         assert TextNode.from_dict(one.node.to_dict()).metadata == one.node.metadata
+
+
+def test_a_node_that_stands_for_an_index_keeps_its_hash_and_so_does_one_that_was_pickled():
+    pointer = IndexNode(text="The timetable says when the ferry sails.", index_id="t", id_="p")
+    retriever = ClewRetriever.from_nodes([pointer, TextNode(text="The ferry is red.", id_="q")])
+    for question in ("When does the ferry sail?", "What does the timetable say?"):
+        for found in retriever.retrieve(question):
+            own = {"p": pointer.hash, "q": TextNode(text="The ferry is red.", id_="q").hash}
+            assert found.node.hash == own[found.node_id]
+            assert pickle.loads(pickle.dumps(found.node)).hash == own[found.node_id]
+            assert isinstance(found.node, IndexNode) == (found.node_id == "p")
+
+
+def test_what_the_objects_of_an_index_stand_for_is_read(embed_model):
+    times = SummaryIndex([TextNode(text="The ferry sails at ten.", id_="times")])
+    pointer = IndexNode(text="The timetable", index_id="t", id_="p", obj=times.as_retriever())
+    index = VectorStoreIndex(objects=[pointer], embed_model=embed_model)
+    theirs, ours = index.as_retriever(), ClewRetriever.from_index(index)
+    for retriever in (theirs, ours):
+        assert [found.node_id for found in retriever.retrieve("timetable")] == ["times"]

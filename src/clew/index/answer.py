@@ -23,7 +23,7 @@ from clew.deadline import (
     until,
     within,
 )
-from clew.embedding.embedder import embed_texts
+from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.raw_vectors import normalize_vectors
 from clew.embedding.static import StaticEmbedding
 from clew.explain import with_titles
@@ -324,11 +324,12 @@ def embed_in_time(index: IndexContents, question: str) -> ArrayLike | None:
 
     Its canonical text is embedded.
     """
-    text = canonical_text(index.graph, question)
+    text, embedder = canonical_text(index.graph, question), index.embedder
     try:
-        return finish_in_time(lambda: index.embedder.embed_question(text), "embedder")
+        vector = finish_in_time(lambda: embedder.embed_question(text), "embedder")
     except OutOfTime:
         return None
+    return _vector_of(embedder, vector)
 
 
 async def aembed_in_time(index: IndexContents, question: str) -> ArrayLike | None:
@@ -345,9 +346,18 @@ async def aembed_in_time(index: IndexContents, question: str) -> ArrayLike | Non
     embedding = asyncio.ensure_future(embed(canonical_text(index.graph, question)))
     try:
         await asyncio.wait([embedding], timeout=None if math.isinf(left) else left)
-        return embedding.result() if embedding.done() else None
+        return _vector_of(index.embedder, embedding.result()) if embedding.done() else None
     finally:
         embedding.cancel()  # which does nothing where it is done
+
+
+def _vector_of(embedder: Embedder, vector: ArrayLike | None) -> ArrayLike:
+    """Return what an embedder gave; raise where it is None, which here stands for no time."""
+    if vector is None:
+        raise TypeError(
+            f"the embedder {embedder.name} returned None for the question; wanted a vector"
+        )
+    return vector
 
 
 def finish_before_error(work: Callable[[], Result], before: str) -> Result:

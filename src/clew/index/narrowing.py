@@ -271,6 +271,11 @@ def _likeness(
         vector = embedder.embed_question(question)
     asked = normalize_vectors([vector], ["the question"])[0]
     rows = embed_texts(embedder, [one.embedded_as or one.text for one in documents])
+    if rows.shape[1] != len(asked):
+        raise ValueError(
+            f"the question's vector has {len(asked)} dimensions, and those of the candidates have "
+            f"{rows.shape[1]}; wanted one embedder for both"
+        )
     return [max(0.0, cosine) for cosine in products(rows, asked).astype(float).tolist()]
 
 

@@ -44,8 +44,12 @@ def _document(item: clew.Item, rank: int, ids_as_given: bool, explain: bool) -> 
     metadata |= _cut_from(item, metadata)
     metadata |= source_metadata(item) | (reasons_of(item, rank) if explain else {})
     metadata |= {HEADING: item.heading} if item.heading else {}
-    is_document = isinstance(item.original, Document)
-    id = item.original.id if ids_as_given and is_document else item.id
+    own = item.original if isinstance(item.original, Document) else None
+    id = own.id if ids_as_given and own is not None else item.id
+    if own is not None and type(own) is not Document and own.page_content == item.text:
+        copy = own.model_copy(deep=True)  # with the fields of its own class
+        copy.id, copy.metadata = id, metadata
+        return copy
     return Document(page_content=item.text, id=id, metadata=metadata)
 
 

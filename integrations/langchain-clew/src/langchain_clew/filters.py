@@ -3,8 +3,8 @@
 LangChain has no filter language of its own. Its stores agree on a core that began with MongoDB's
 query operators. As there, a negation (`$ne`, `$nin`, `$not`) holds for a document that lacks the
 key, values that cannot be compared are neither greater nor less, a list holds what one of its
-values holds, and "place.island" is the island in what the place is. A key that itself has the dot
-goes before that.
+values holds, and "place.island" is the island in what the place is, or in what one of several
+places is. A key that itself has the dot goes before that.
 """
 
 from __future__ import annotations
@@ -191,9 +191,15 @@ def _value_of(metadata: Metadata, key: str) -> object:
     names = key.split(".") if isinstance(key, str) else [key]
     value: object = metadata
     for name in names:
-        if not isinstance(value, Mapping) or name not in value:
+        if isinstance(value, COLLECTIONS):
+            inside = [one[name] for one in value if isinstance(one, Mapping) and name in one]
+            if not inside:
+                return MISSING
+            value = [each for one in inside for each in _alternatives(one)]
+        elif isinstance(value, Mapping) and name in value:
+            value = value[name]
+        else:
             return MISSING
-        value = value[name]
     return value
 
 

@@ -274,7 +274,8 @@ class ClewRetriever(ChangingRetriever):
                 `score_threshold`, `fetch_k` and `lambda_mult` belong to a `search_type`, and the
                 search of the store takes the others.
             embeddings: What the candidates, names and facts are compared with each other by. None
-                stands for clew's own, in a few milliseconds.
+                stands for clew's own, in a few milliseconds, and so do those of the store itself:
+                it says how near the candidates are in any case.
             facts: As in `from_documents`. Where there are some, none are read.
             hops: How many more searches follow the first, each adding up to 15 documents. None
                 stands for two, and for none where `search_type` is "similarity" or "mmr". Under a

@@ -13,7 +13,7 @@ from langchain_classic.retrievers.document_compressors import DocumentCompressor
 from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_clew.candidates import scores_by_order
 from langchain_core.documents import Document
-from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -191,3 +191,28 @@ async def test_questions_embed_no_document_twice(documents, embeddings, recipe, 
     assert embeddings.questions == asked[:2]
     copied = pickle.loads(pickle.dumps(compressor))
     assert copied.compress_documents(some, question) == found
+
+
+class Letter(Document):
+    language: str = "en"
+
+
+def test_a_document_of_the_callers_own_class_keeps_its_fields():
+    letter = Letter(page_content="The ferry sails at ten.", language="de", metadata={"n": [1]})
+    (read,) = ClewCompressor().compress_documents([letter], "When does the ferry sail?")
+    assert (type(read), read.language, read.page_content) == (Letter, "de", letter.page_content)
+    read.metadata["n"].append(2)
+    assert letter.metadata == {"n": [1]}
+
+
+def test_an_embedder_whose_questions_have_other_dimensions_is_named():
+    class Cut(Embeddings):
+        def embed_documents(self, texts):
+            return [[1.0, float(len(text)), 2.0] for text in texts]
+
+        def embed_query(self, text):
+            return [1.0, 2.0]
+
+    documents = [Document("The ferry sails."), Document("Granite is grey.")]
+    with pytest.raises(ValueError, match="has 2 dimensions, and those of the candidates have 3"):
+        ClewCompressor(embeddings=Cut()).compress_documents(documents, "Which ferry?")

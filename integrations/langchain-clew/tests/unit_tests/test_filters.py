@@ -207,3 +207,17 @@ def test_a_function_of_the_metadata_is_a_filter_and_none_is_none():
 
 def test_a_filter_shows_itself_as_it_was_written():
     assert repr(where_of({"year": {"$gte": 2020}})) == "{'year': {'$gte': 2020}}"
+
+
+def test_a_path_leads_into_each_of_several_places():
+    places = {"places": [{"island": "Paxos", "ports": ["Gaios", "Lakka"]}, {"island": "Corfu"}]}
+    for filter, is_allowed in (
+        ({"places.island": "Corfu"}, True),
+        ({"places.island": "Ithaca"}, False),
+        ({"places.ports": "Lakka"}, True),
+        ({"places.ports": {"$contains": "Lakka"}}, True),
+        ({"places.deck": {"$exists": False}}, True),
+        ({"places.island": {"$ne": "Ithaca"}}, True),
+        ({"places.island": {"$ne": "Corfu"}}, False),
+    ):
+        assert where_of(filter)(places) == is_allowed, filter

@@ -227,6 +227,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: As in `from_documents`.
         """
         _check(options)
+        if options.get("object_map") is None:  # what its own retriever would read for such nodes
+            options["object_map"] = getattr(index, "_object_map", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)

@@ -14,6 +14,7 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import (
     BaseNode,
+    IndexNode,
     NodeRelationship,
     NodeWithScore,
     RelatedNodeInfo,
@@ -48,6 +49,20 @@ class ExplainedNode(TextNode):
     def hash(self) -> str:
         """The hash of the node as it was indexed."""
         return self._own_hash or str(super().hash)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # which leaves out what is private
+        self._own_hash = (state.get("__pydantic_private__") or {}).get("_own_hash", "")
+
+
+class ExplainedIndexNode(ExplainedNode, IndexNode):
+    """The same of a node that stands for an index or a retriever."""
+
+
+EXPLAINED: dict[type[BaseNode], type[ExplainedNode]] = {
+    TextNode: ExplainedNode,
+    IndexNode: ExplainedIndexNode,
+}
 
 
 def nodes_of(
@@ -149,9 +164,10 @@ def _with_reasons(
             "excluded_embed_metadata_keys": _with_keys(own.excluded_embed_metadata_keys, added),
         }
     )
-    if type(copy) is not TextNode or not reasons:
+    kind = EXPLAINED.get(type(copy))
+    if kind is None or not reasons:
         return copy
-    explained = ExplainedNode.model_construct(copy.model_fields_set, **vars(copy))
+    explained = kind.model_construct(copy.model_fields_set, **vars(copy))
     explained._own_hash = own.hash
     return explained
 
