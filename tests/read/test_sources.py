@@ -205,3 +205,26 @@ def test_an_index_of_a_folder_finds_its_files_and_knows_what_it_skipped(tmp_path
     index = Index.from_documents(tmp_path)
     assert index.ask("How far is the moon?", recipe="bm25", limit=1).ids == ["moon.md#7-50"]
     assert [reason for _, reason in index.skipped] == ["binary"]
+
+
+def test_files_of_one_name_below_several_sources_have_folders_in_their_ids(tmp_path):
+    texts = {"p/README.md": "Up", "p/docs/README.md": "In", "q/README.md": "Queue", "q/a.md": "Art"}
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"# {text}\n\nText of {text}.\n")
+
+    def ids(*sources):
+        documents = load_documents([tmp_path / source for source in sources]).documents
+        for document in documents:  # whatever they are called
+            assert (
+                f"Text of {texts[Path(document.metadata['path']).relative_to(tmp_path).as_posix()]}."
+                in document.text
+            )
+        return sorted(document.id for document in documents)
+
+    assert ids("p") == ["README.md", "docs/README.md"]
+    assert ids("p", "q") == ["a.md", "docs/README.md", "p/README.md", "q/README.md"]
+    assert ids("p/docs", "p/README.md") == ["docs/README.md", "p/README.md"]
+    assert ids("p/docs/README.md", "q/README.md") == ["docs/README.md", "q/README.md"]
+    assert ids("p", "p/docs", "p/README.md") == ["README.md", "docs/README.md"]  # each is read once
+    assert ids("q", "p/docs", "p") == ["a.md", "docs/README.md", "p/README.md", "q/README.md"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -160,6 +160,7 @@ def load_and_cut(
             found += _find_in(source, encoding, choice)
     if choice is not None:
         found += choice.remarks()
+    found = _with_ids_of_their_own(found)
     files = [one for one in found if isinstance(one, FileToRead)]
     shown = progress and bool(files)
     with progress_bar(shown=shown, label="reading", unit="file", total=len(files)) as bar:
@@ -261,6 +262,57 @@ def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> 
     files = files_at(path, skipped, choice)
     yield from skipped
     yield from (FileToRead(file, id, encoding) for file, id in files)
+
+
+def _with_ids_of_their_own(found: Sequence[_Found]) -> list[_Found]:
+    """Return what was found; files of one id have folders above them in theirs.
+
+    The README.md of two folders is then `docs/README.md` and `tools/README.md`. A file that was
+    found twice is read once.
+    """
+    if not _are_repeated(one.id for one in found if isinstance(one, FileToRead)):
+        return list(found)
+    once = dict[Path | int, _Found]()
+    for number, one in enumerate(found):
+        once.setdefault(one.path.resolve() if isinstance(one, FileToRead) else number, one)
+    same = dict[str, list[tuple[str, ...]]]()
+    for one in once.values():
+        if isinstance(one, FileToRead):
+            same.setdefault(one.id, []).append(one.path.absolute().parts)
+    taken = {id for id, paths in same.items() if len(paths) == 1}
+    return [
+        one._replace(id=_told_apart(one.path.absolute().parts, one.id, same[one.id], taken))
+        if isinstance(one, FileToRead) and one.id not in taken
+        else one
+        for one in once.values()
+    ]
+
+
+def _are_repeated(ids: Iterable[str]) -> bool:
+    return max(Counter(ids).values(), default=0) > 1
+
+
+def _told_apart(
+    path: tuple[str, ...], id: str, same: Sequence[tuple[str, ...]], taken: Collection[str]
+) -> str:
+    """Return an id of a file with as many folders above it as tell it from others.
+
+    Args:
+        path: The parts of its path.
+        id: The last of these, joined by slashes.
+        same: The paths of all files of that id, this one included.
+        taken: The ids of other files.
+
+    Example:
+        >>> paths = [("/", "a", "docs", "README.md"), ("/", "a", "README.md")]
+        >>> [_told_apart(path, "README.md", paths, ()) for path in paths]
+        ['docs/README.md', 'a/README.md']
+    """
+    for n in range(1 + len(id.split("/")), len(path)):
+        ids = {"/".join(other[-n:]) for other in same}
+        if len(ids) == len(same) and ids.isdisjoint(taken):
+            return "/".join(path[-n:])
+    return Path(*path).as_posix()
 
 
 def _in_places(found: Sequence[_Found], readings: Sequence[FileReading]) -> LoadedDocuments:
