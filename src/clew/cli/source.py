@@ -129,7 +129,8 @@ def add_reading_options(
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        help="the encoding of the files, such as cp1252 (default: UTF-8, or what each looks like)",
+        help="the encoding of the files, such as cp1252 (default: what each declares, UTF-8, or "
+        "what it looks like)",
     )
     parser.add_argument(
         "--processes",

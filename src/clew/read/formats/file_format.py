@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.document import Document
+from clew.read.formats.declared_encoding import declared_encoding
 from clew.read.formats.outline import Outline, Share
 
 BINARY_BYTES = (*range(7), *range(14, 27), *range(28, 32))  # control characters no text has
@@ -34,8 +36,9 @@ class SourceFile:
         raw: The bytes of the file.
         skipped: Receives (path, reason) for everything that is not read, or is read otherwise than
             its name says.
-        encoding: The name of the encoding of the text, such as "cp1252"; None for UTF-8, for
-            UTF-16 with its mark, or else for the one that the bytes look like.
+        encoding: The name of the encoding of the text, such as "cp1252"; None for UTF-8 or
+            UTF-16 with its mark, for the one that the file declares, for UTF-8, or else for the
+            one that the bytes look like.
 
     Example:
         >>> file = SourceFile(Path("sea.txt"), "sea.txt", b"The sea is salt.")
@@ -77,9 +80,10 @@ class SourceFile:
         return text
 
     def find_encoding(self) -> str:
-        """Return the encoding that was named, else UTF-8 or UTF-16, else what is detected.
+        """Return the encoding that was named, else by the mark, else the declared one, else UTF-8.
 
-        What is detected is reported, since it is a guess.
+        Bytes that are in none of these are in the encoding that is detected. That is reported,
+        since it is a guess.
 
         Raises:
             UnreadableFileError: The bytes look like no text.
@@ -88,6 +92,10 @@ class SourceFile:
             return self.encoding
         if self.raw[:2] in UTF_16_MARKS:
             return "utf-16"
+        if not self.raw.startswith(BOM_UTF8) and (
+            declared := declared_encoding(self.path.name, self.raw)
+        ):
+            return "utf-8-sig" if declared == "utf-8" else declared
         try:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:

@@ -17,6 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from clew.document import Document
+from clew.read.formats.declared_encoding import (
+    DECLARATION_BYTES,
+    known_encoding,
+    wider_encoding,
+)
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.source_map import LineStart, SourceMap
 
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
 
     from clew.read.formats.markdown_writer import MarkdownWriter
 
-DECLARATION_BYTES = 4096  # in which a page declares its encoding
 MAX_FORWARDING_WORDS = 60  # of a page that has nothing to say but where it forwards to
 NEVER_READ = ("script", "style", "template", "head", "svg")
 NO_CONTENT = frozenset((
@@ -55,15 +59,6 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_WIDER_ENCODINGS = {  # what browsers read for what pages declare (the WHATWG encoding standard)
-    **dict.fromkeys(("ascii", "iso8859-1"), "windows-1252"),
-    "iso8859-9": "windows-1254",
-    "tis-620": "windows-874",
-    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
-}
 
 
 class HtmlPage(NamedTuple):
@@ -135,14 +130,14 @@ def decode(raw: bytes) -> tuple[str, str]:
             return raw[len(mark) :].decode(name, "replace"), name
     declared = _DECLARED.search(raw[:DECLARATION_BYTES])
     names = [(declared[1] or declared[2]).decode("ascii")] if declared else []
-    for name in [*names, "utf-8", "windows-1252"]:
+    for name in [*names, "utf-8", "cp1252"]:
+        encoding = wider_encoding(known_encoding(name) or "utf-8")
         try:
-            encoding = codecs.lookup(name).name
-            encoding = _WIDER_ENCODINGS.get(encoding, encoding)
             return raw.decode(encoding), encoding
-        except (UnicodeDecodeError, LookupError):
+        except UnicodeError:
             continue
-    return raw.decode("windows-1252" if declared else "utf-8", "replace"), "windows-1252"
+    encoding = "cp1252" if declared else "utf-8"
+    return raw.decode(encoding, "replace"), encoding
 
 
 def parse_page(html: str) -> HtmlPage:
