@@ -123,6 +123,20 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_within_a_value_end_as_in_any_other_text(tmp_path, end):
+    note = f"High at ten.{end}Low at four."
+    (tmp_path / "a.csv").write_bytes(f'bay,note{end}Fundy,"{note}"{end}'.encode())
+    (tmp_path / "b.json").write_text(json.dumps([{"bay": "Fundy", "note": note}]))
+    (tmp_path / "c.jsonl").write_text(json.dumps({"bay": "Fundy", f"note{end}": [note, 1]}))
+    rows = [d for d in load_documents(tmp_path).documents if not d.heading]
+    expected = "bay: Fundy\nnote: High at ten.\nLow at four."
+    assert [d.text for d in rows] == [expected, expected, f"{expected}, 1".replace("e:", "e\n:")]
+    assert rows[0].metadata["note"] == rows[1].metadata["note"] == "High at ten.\nLow at four."
+    first, last = rows[0].source_map.lines_of(expected, (0, len(expected)))
+    assert (first, last) == (2, 3)
+
+
 YEARS = [{"year": 1900 + i, "range": f"{i / 7:.3f}", "code": hex(48879 * i)} for i in range(60)]
 BAYS = ("Fundy", "Ungava", "Sant Malo")
 

@@ -26,6 +26,19 @@ class UnreadableFileError(Exception):
     """A file is not read; the message is the reason that the caller sees in `skipped`."""
 
 
+def with_plain_line_ends(text: str) -> str:
+    r"""Return a text whose lines all end in "\n", as those of every text that is read.
+
+    Args:
+        text: A text, as it is in a file or in a value there.
+
+    Example:
+        >>> with_plain_line_ends("high\r\nlow\rebb\n")
+        'high\nlow\nebb\n'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file whose bytes are loaded, on its way to becoming documents.
@@ -74,7 +87,7 @@ class SourceFile:
             raise UnreadableFileError(f"not text in {encoding}: {error}") from error
         if "\0" in text:
             raise UnreadableFileError("binary")
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = with_plain_line_ends(text)
         if not text.strip():
             raise UnreadableFileError("empty")
         return text

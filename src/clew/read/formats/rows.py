@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from clew.document import Document
-from clew.read.formats.file_format import UTF_16_MARKS, Format, SourceFile
+from clew.read.formats.file_format import (
+    UTF_16_MARKS,
+    Format,
+    SourceFile,
+    with_plain_line_ends,
+)
 from clew.read.formats.number_tables import holds_only_numbers
 from clew.read.formats.outline import Block, Outline, Share
 from clew.source_map import LineStart, SourceMap
@@ -168,7 +173,11 @@ def _documents(
     for row in rows:
         if row.problem:
             report(row.number, row.problem)
-        columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
+        columns = {
+            with_plain_line_ends(key): with_plain_line_ends(value) if type(value) is str else value
+            for key, value in row.columns.items()
+            if value not in ("", None)
+        }
         if not columns:
             continue
         key = str(row.number) if id is None else str(columns.get(id, ""))
