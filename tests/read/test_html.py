@@ -389,3 +389,22 @@ def test_a_definition_of_a_reference_is_a_section_unless_it_is_short():
     assert above["stop()\n\nHalt."] == "sea.Boat"
     assert above["Boats are old."] == above["To sail."] == above["sea.Boat"]
     assert not any("<!--" in piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("raw", "lost"),
+    [
+        ("<p>The sign \ufffd stands here.".encode(), 0),
+        (b"\xef\xbb\xbf<p>" + "\ufffd and \ufffd".encode() + b" and \xff", 1),
+        ("<p>\ufffd and no more".encode("utf-16") + b"\0", 1),
+        (b"<meta charset=euc_jp><p>ok \x81\xff", 1),
+        (b"<meta charset=klingon><p>ok \x81\x8d\xff", 2),
+        (b"<p>a \x81 that no page has", 1),
+    ],
+)
+def test_characters_that_are_lost_are_counted_in_the_bytes(tmp_path, raw, lost):
+    (tmp_path / "a.html").write_bytes(raw)
+    reasons = [reason for _, reason in load_documents(tmp_path).skipped]
+    assert [reason.split(" character")[0] for reason in reasons] == (
+        [f"read, but for {lost}"] if lost else []
+    )

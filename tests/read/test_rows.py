@@ -59,8 +59,8 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
         "people.csv#row 7",
     ]
     assert [reason for _, reason in skipped] == [
-        "its code 'a1' came before: named by its row",
-        "its code is missing: named by its row",
+        "read under its number: its code 'a1' came before",
+        "read under its number: its code is missing",
     ]
     with pytest.raises(ValueError, match="row 6: its code 'a1' came before"):
         list(read_rows(path, id="code"))
@@ -85,8 +85,8 @@ def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
     assert reasons[0][0] == "q.csv#3"
     assert reasons[0][1].endswith("what follows is not read")
     assert reasons[1:] == [
-        ("r.tsv#3", "row of 1 values for 4 columns, read with what is there"),
-        ("r.tsv#4", "row of 5 values for 4 columns, read with what is there"),
+        ("r.tsv#3", "read with what is there: a row of 1 values for 4 columns"),
+        ("r.tsv#4", "read with what is there: a row of 5 values for 4 columns"),
     ]
 
 

@@ -152,7 +152,12 @@ class SourceFile:
         return Document(self.id, text, {**self.metadata, **metadata, **heading}, format=format)
 
     def report(self, reason: str) -> None:
-        """Report to the caller how the file is read, or what of it is not."""
+        """Report to the caller how the file is read, or what of it is not.
+
+        Args:
+            reason: In words that follow the name of the file. Of a file that is read all the same
+                it begins with "read", by which the command tells both apart.
+        """
         self.skipped.append((self.path.as_posix(), reason))
 
 
