@@ -160,6 +160,21 @@ class SourceFile:
         """
         self.skipped.append((self.path.as_posix(), reason))
 
+    def report_lost(self, raw: bytes, text: str, encoding: str) -> None:
+        """Report how many characters of a text stand for bytes that its encoding does not have.
+
+        Args:
+            raw: The bytes.
+            text: What they were decoded to, with U+FFFD for what the encoding does not have. Where
+                they have this character itself, nothing is lost.
+            encoding: The encoding.
+        """
+        if lost := text.count("\ufffd"):
+            lost -= raw.decode(encoding, "ignore").count("\ufffd")
+        if lost:
+            what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
+            self.report(f"read, but for {what} in its encoding, {encoding}")
+
 
 @dataclass(frozen=True)
 class Format:

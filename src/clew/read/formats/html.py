@@ -100,9 +100,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         text, encoding = file.raw.decode(file.encoding, "replace"), file.encoding
     if "\0" in text:
         raise UnreadableFileError("binary")
-    if lost := _count_lost(file.raw, text, encoding):
-        what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
-        file.report(f"read, but for {what} in its encoding, {encoding}")
+    file.report_lost(file.raw, text, encoding)
     page = parse_page(text)
     if not page.text:
         raise UnreadableFileError("a page without text")
@@ -139,15 +137,6 @@ def decode(raw: bytes) -> tuple[str, str]:
             continue
     encoding = "cp1252" if declared else "utf-8"
     return raw.decode(encoding, "replace"), encoding
-
-
-def _count_lost(raw: bytes, text: str, encoding: str) -> int:
-    """Return how often U+FFFD stands in a text for bytes that its encoding does not have.
-
-    Where the page has the character itself, nothing is lost.
-    """
-    count = text.count("\ufffd")
-    return count - raw.decode(encoding, "ignore").count("\ufffd") if count else 0
 
 
 def parse_page(html: str) -> HtmlPage:
