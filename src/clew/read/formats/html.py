@@ -3,7 +3,8 @@
 Scripts, styles, forms, navigation and hidden elements are left out. Where the page marks its main
 part (`main`, or its one `article`), only that part is read; otherwise the whole body without its
 header, footer and asides. Emphasis leaves no mark, since nothing reads it. A page that forwards its
-readers to another one and has little more to say is not read: the other one is.
+readers to another one and has little more to say is not read: the other one is. Of the front matter
+of a page that a generator of sites reads (Jekyll, Hugo) the title is read, where the page has none.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from clew.read.formats.declared_encoding import (
     wider_encoding,
 )
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ _DECLARED = re.compile(
     rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"[^\r\n]+")
 # Code whose words are coloured and nothing else: a page about programs consists of them.
 _COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)*+</pre>\s*+")
 # Between the names of a page and of its site in a title, and between these the other way round.
@@ -65,8 +68,8 @@ class HtmlPage(NamedTuple):
     """What is read of a page.
 
     Attributes:
-        title: The first heading of level 1, else the title in the head without what the first
-            heading of another level repeats, or None.
+        title: The first heading of level 1, else the title in the head or the front matter,
+            without what the first heading of another level repeats, or None.
         language: The declared language, or None.
         url: The page's own address, or None.
         text: The content in Markdown.
@@ -152,6 +155,8 @@ def parse_page(html: str) -> HtmlPage:
     from clew.read.formats.markdown_writer import MarkdownWriter
     from clew.read.formats.page_source import PageSource
 
+    front = html[: front_matter_end(html)]
+    html = _WORDS.sub("", front) + html[len(front) :]  # so that lines stay where they are
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
     text, lines, anchors = "", list[LineStart](), list[tuple[int, str]]()
@@ -166,6 +171,7 @@ def parse_page(html: str) -> HtmlPage:
             break
     in_head = tree.css_first("head > title") or tree.css_first("title")
     head_title = " ".join((in_head.text() if in_head else "").split())
+    head_title = head_title or front_matter_title(front) or ""
     title = title or title_beside_heading(head_title, first_heading or "") or None
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)
