@@ -245,6 +245,20 @@ def test_what_was_read_otherwise_is_not_called_unread(capsys):
     ]
 
 
+def test_what_is_read_in_part_is_not_called_unread(capsys, tmp_path):
+    (tmp_path / "bad.html").write_bytes(b"<meta charset=utf-8><p>The ferry sails at ten. \x81\x8d")
+    (tmp_path / "good.html").write_text("<p>The sign \ufffd stands here.", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("name,town\nAnn,Corfu\nBo\nCy,Paxos,1996\n")
+    (tmp_path / "zero.bin").write_bytes(b"\0")
+    err = run(capsys, "ask", tmp_path, QUESTION, "--no-cache")[2].splitlines()
+    (otherwise,) = [line for line in err if "read otherwise" in line]
+    (unread,) = [line for line in err if "not read" in line]
+    assert unread == "clew: not read: 1 binary (zero.bin)"
+    for said in ("1 but for 2 characters", "(bad.html)", "with what is there", "(rows.csv#3)"):
+        assert said in otherwise
+    assert "good.html" not in otherwise
+
+
 def test_slow_reading_hints_at_an_index(capsys, folder, monkeypatch):
     assert (
         "clew index" not in run(capsys, "ask", folder, QUESTION, "--no-cache")[2]

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import clew
+from clew import relevance
 from tests.distributions import FOLDERS, ROOT, modules
 
 GUIDE = ROOT / "examples" / "guide"
@@ -121,6 +122,13 @@ def test_every_error_with_a_name_of_its_own_is_in_operations():
     }
     public = {name for name in defined if not name.startswith("_")}
     assert named == public
+
+
+@pytest.mark.parametrize("page", ["operations.md", "first-app/terminal.md"])
+def test_the_guide_says_below_which_relevance_nothing_is_read(page):
+    said = re.findall(r"best is below (\.\d+) \((\.\d+) in\ssource code\)", text_of(page))
+    lines = relevance.MIN_RELEVANCE, relevance.MIN_RELEVANCE_IN_CODE
+    assert [tuple(map(float, pair)) for pair in said] == [lines]
 
 
 def test_every_figure_of_a_share_of_questions_stands_in_the_tables():

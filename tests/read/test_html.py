@@ -389,3 +389,53 @@ def test_a_definition_of_a_reference_is_a_section_unless_it_is_short():
     assert above["stop()\n\nHalt."] == "sea.Boat"
     assert above["Boats are old."] == above["To sail."] == above["sea.Boat"]
     assert not any("<!--" in piece.text for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("raw", "lost"),
+    [
+        ("<p>The sign \ufffd stands here.".encode(), 0),
+        (b"\xef\xbb\xbf<p>" + "\ufffd and \ufffd".encode() + b" and \xff", 1),
+        ("<p>\ufffd and no more".encode("utf-16") + b"\0", 1),
+        (b"<meta charset=euc_jp><p>ok \x81\xff", 1),
+        (b"<meta charset=klingon><p>ok \x81\x8d\xff", 2),
+        (b"<p>a \x81 that no page has", 1),
+    ],
+)
+def test_characters_that_are_lost_are_counted_in_the_bytes(tmp_path, raw, lost):
+    (tmp_path / "a.html").write_bytes(raw)
+    reasons = [reason for _, reason in load_documents(tmp_path).skipped]
+    assert [reason.split(" character")[0] for reason in reasons] == (
+        [f"read, but for {lost}"] if lost else []
+    )
+
+
+FRONT = '---\nlayout: page\ntitle: "Ferry times"\ndescription: When it sails\n---\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "title", "text"),
+    [
+        ("<p>At ten.", "Ferry times", "At ten."),
+        ("<h2>Corfu</h2><p>At ten.", "Ferry times", "## Corfu\n\nAt ten."),
+        ("<h1>Own</h1><p>At ten.", "Own", "# Own\n\nAt ten."),
+        ("<title>Head</title><p>At ten.", "Head", "At ten."),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_front_matter_is_no_text_and_its_title_that_of_a_page_without(
+    tmp_path, body, title, text, end
+):
+    page = FRONT + "<!-- a\nb -->\n" + body
+    (tmp_path / "a.html").write_bytes(page.replace("\n", end).encode())
+    (document,) = load_documents(tmp_path).documents
+    assert (document.metadata["title"], document.text) == (title, text)
+    line = page[: page.index("At ten")].count("\n") + 1
+    place = text.index("At ten")
+    assert document.source_map.lines_of(text, (place, len(text))) == (line, line)
+
+
+def test_a_rule_of_dashes_above_a_page_is_no_front_matter():
+    assert parse_page("---\n<p>One: two</p>\n---\n").text == "---\n\nOne: two\n\n---".replace(
+        "---", "\\---"
+    )

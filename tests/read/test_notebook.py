@@ -7,6 +7,7 @@ import json
 import pytest
 
 import clew
+from clew.read import load_documents
 
 CELLS = [
     {"cell_type": "markdown", "source": ["# Tides\n", "\n", "They follow the moon."]},
@@ -51,3 +52,14 @@ def test_one_without_text_is_skipped(tmp_path):
     index = clew.Index.from_documents(tmp_path)
     assert len(index) == 1
     assert index.skipped[0][1] == "a notebook without text"
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_of_a_cell_end_as_in_any_other_text(tmp_path, end):
+    cells = [{**cell, "source": "".join(cell["source"]).replace("\n", end)} for cell in CELLS]
+    other = written(tmp_path / "other.ipynb", cells=cells)
+    texts = [
+        load_documents(file).documents[0].text
+        for file in (other, written(tmp_path / "tides.ipynb"))
+    ]
+    assert texts[0] == texts[1]

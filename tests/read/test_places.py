@@ -266,10 +266,28 @@ def test_the_lines_and_the_anchor_of_a_page_are_where_its_passages_are(tmp_path,
             assert item.anchor == anchors.above[words[0]], item
             assert item.lines[0] == line_of(words[0], source), item
         if not re.search(r"(```|\d\.)\s*$", item.text):  # the marks of what comes next
-            assert item.lines[0] <= item.lines[1] <= line_of(words[-1], source)
+            last = line_of(words[-1], source)
+            in_table = item.text.rstrip().endswith(
+                "|"
+            )  # whose rows are in the lines of their first cells
+            assert item.lines[0] <= item.lines[1] <= last
+            assert item.lines[1] == last or in_table
         if item.anchor:
             assert item.location == f"a page.html#{item.anchor}"
     assert any(item.anchor for item in items)
+
+
+@pytest.mark.parametrize(
+    "words", ["The ferry sails\nat ten\nfrom the old quay\nnow.", "One\na\nb\nc"]
+)
+@pytest.mark.parametrize("around", ["<p>{}", "<ul><li>{}</ul>", "<div>{}\n<hr></div>", "<p>{}</p>"])
+def test_a_short_paragraph_reaches_to_its_last_line(words, around):
+    html = "<h1>Ferry</h1>\n" + around.format(words) + "\n<script>\nnow.\n</script>\n<p>\nnow."
+    page = parse_page(html)
+    heading, paragraph = page.text.split("\n\n")[:2]
+    begin = len(heading) + 2
+    source = SourceMap.of("a.html", page.lines)
+    assert source.lines_of(page.text, (begin, begin + len(paragraph))) == (2, 5)
 
 
 def test_an_anchor_is_written_as_an_address_has_it(tmp_path):

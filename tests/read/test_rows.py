@@ -59,8 +59,8 @@ def test_rows_are_named_by_their_line_or_by_a_column_and_known_by_their_columns(
         "people.csv#row 7",
     ]
     assert [reason for _, reason in skipped] == [
-        "its code 'a1' came before: named by its row",
-        "its code is missing: named by its row",
+        "read under its number: its code 'a1' came before",
+        "read under its number: its code is missing",
     ]
     with pytest.raises(ValueError, match="row 6: its code 'a1' came before"):
         list(read_rows(path, id="code"))
@@ -85,8 +85,8 @@ def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
     assert reasons[0][0] == "q.csv#3"
     assert reasons[0][1].endswith("what follows is not read")
     assert reasons[1:] == [
-        ("r.tsv#3", "row of 1 values for 4 columns, read with what is there"),
-        ("r.tsv#4", "row of 5 values for 4 columns, read with what is there"),
+        ("r.tsv#3", "read with what is there: a row of 1 values for 4 columns"),
+        ("r.tsv#4", "read with what is there: a row of 5 values for 4 columns"),
     ]
 
 
@@ -121,6 +121,20 @@ def test_objects_of_json_and_its_lines_are_rows(tmp_path):
         ("a.jsonl#4", "not an object but a list"),
         ("d.json", "read as text"),
     ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_within_a_value_end_as_in_any_other_text(tmp_path, end):
+    note = f"High at ten.{end}Low at four."
+    (tmp_path / "a.csv").write_bytes(f'bay,note{end}Fundy,"{note}"{end}'.encode())
+    (tmp_path / "b.json").write_text(json.dumps([{"bay": "Fundy", "note": note}]))
+    (tmp_path / "c.jsonl").write_text(json.dumps({"bay": "Fundy", f"note{end}": [note, 1]}))
+    rows = [d for d in load_documents(tmp_path).documents if not d.heading]
+    expected = "bay: Fundy\nnote: High at ten.\nLow at four."
+    assert [d.text for d in rows] == [expected, expected, f"{expected}, 1".replace("e:", "e\n:")]
+    assert rows[0].metadata["note"] == rows[1].metadata["note"] == "High at ten.\nLow at four."
+    first, last = rows[0].source_map.lines_of(expected, (0, len(expected)))
+    assert (first, last) == (2, 3)
 
 
 YEARS = [{"year": 1900 + i, "range": f"{i / 7:.3f}", "code": hex(48879 * i)} for i in range(60)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
@@ -228,3 +229,57 @@ def test_files_of_one_name_below_several_sources_have_folders_in_their_ids(tmp_p
     assert ids("p/docs/README.md", "q/README.md") == ["docs/README.md", "q/README.md"]
     assert ids("p", "p/docs", "p/README.md") == ["README.md", "docs/README.md"]  # each is read once
     assert ids("q", "p/docs", "p") == ["a.md", "docs/README.md", "p/README.md", "q/README.md"]
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-2", "cp1250", "cp852", "gb18030"])
+def test_a_module_is_read_in_the_encoding_that_python_runs_it_in(tmp_path, encoding):
+    source = f"#!/usr/bin/env python\n# -*- coding: {encoding} -*-\ncity = 'Łódź, Čáslav'\n"
+    if encoding == "gb18030":
+        source = source.replace("Čáslav", "潮汐")
+    write(tmp_path, {"city.py": source.encode(encoding)})
+    ran = {}
+    exec(compile((tmp_path / "city.py").read_bytes(), "city.py", "exec"), ran)
+    (document,), skipped, _ = load_documents(tmp_path)
+    assert f"'{ran['city']}'" in document.text
+    assert (document.format, skipped) == ("python", [])
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [("IBM866", "Паром"), ("iso-8859-2", "Łódź"), ("ISO-8859-1", "Élis"), ("koi8-r", "Луна")],
+)
+def test_xml_is_read_in_the_encoding_that_its_parsers_read(tmp_path, encoding, words):
+    source = f'<?xml version="1.0" encoding="{encoding}"?>\n<ferry>{words} 1996</ferry>'
+    write(tmp_path, {"ferry.xml": source.encode(encoding)})
+    (document,), skipped, _ = load_documents(tmp_path)
+    assert ElementTree.parse(tmp_path / "ferry.xml").getroot().text in document.text
+    assert skipped == []
+
+
+@pytest.mark.parametrize(
+    ("name", "raw", "said"),
+    [
+        ("a.py", b"# coding: klingon\ncity = '" + "Łódź'".encode(), "Łódź"),
+        ("a.py", b"# coding: ascii\ncity = '" + "Łódź'".encode(), "Łódź"),
+        ("a.py", b"# coding: base64\ncity = '" + "Łódź'".encode(), "Łódź"),
+        ("a.py", b"# coding: undefined\ncity = '" + "Łódź'".encode(), "Łódź"),
+        ("a.py", b"\xef\xbb\xbf# coding: cp1250\ncity = '" + "Łódź'".encode(), "Łódź"),
+        ("a.py", "\n\n# coding: cp1250\ncity = 'Łódź'".encode(), "Łódź"),
+        ("a.xml", "<?xml version='1.0' encoding='utf-16'?><a>Łódź</a>".encode(), "Łódź"),
+        ("a.xml", "<?xml version='1.0' encoding='utf-16'?><a>é</a>".encode("cp1252"), "é"),
+        ("a.xml", "<?xml version='1.0' encoding='idna'?><a>Łódź</a>".encode(), "Łódź"),
+        ("a.xml", "<?xml version='1.0' encoding='latin1'?><a>“q”</a>".encode("cp1252"), "“q”"),
+        ("a.xml", "<?xml version='1.0' encoding='cp866'?><a>é</a>".encode("utf-16"), "é"),
+        ("a.html", "<meta charset=undefined><p>Łódź".encode(), "Łódź"),
+    ],
+)
+def test_a_declaration_that_is_wrong_is_passed_over(tmp_path, name, raw, said):
+    write(tmp_path, {name: raw})
+    (document,), _, _ = load_documents(tmp_path)
+    assert said in document.text
+
+
+def test_the_encoding_that_the_caller_names_is_above_the_declared_one(tmp_path):
+    write(tmp_path, {"a.py": b"# coding: iso-8859-2\ncity = '\xa3\xf3d\xbc'\n"})
+    assert "Łódź" in load_documents(tmp_path).documents[0].text
+    assert "£ód¼" in load_documents(tmp_path, encoding="latin-1").documents[0].text

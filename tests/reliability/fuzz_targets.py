@@ -97,6 +97,10 @@ SAMPLE = {
         b'{"name": "Anna"}\n{"name": "Ben"}\n',
         b'name,fee\n"Anna, B",10\nBen,"2\n0"\n',
     ),
+    "mail": (
+        b"From: A <a@b>\nTo: c@d, =?utf-8?q?=C3=A9?= <e@f>\nDate: Tue, 05 Mar 2024 10:11:12 +0100\nSubject: =?utf-8?b?xYE=?=\nContent-Type: multipart/mixed; boundary=g\n\n--g\nContent-Type: multipart/alternative; boundary=h\n\n--h\nContent-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: quoted-printable\n\n=EC=\n> i\n--h\nContent-Type: text/html\nContent-Transfer-Encoding: base64\n\nPHA+ag==\n--h--\n--g\nContent-Type: message/rfc822\n\nSubject: k\n\nl\n--g\nContent-Disposition: attachment; filename*=utf-8''m%C3%A9\n\nn\n--g--\n",
+        b"From a Tue Mar  5 10:11:12 2024\nSubject: b\n\nc\n>From d\n\nFrom e Tue Mar  5 10:11:12 2024\nTo: f\nContent-Type: text/plain; charset=utf-7\n\ng\n",
+    ),
     "python": (b'import a.b as c\nclass D(E):\n    """F."""\n    def g(self):\n        return self.h()\n',),
     **dict.fromkeys(
         ("javascript", "typescript", "tsx", "java", "go", "rust", "c", "cpp"),

@@ -10,7 +10,7 @@ from typing import Any
 from clew import recipes
 from clew.cli.parser import Parser, positive_integer, share, token_budget
 from clew.cli.settings import add_settings_option, method_of
-from clew.relevance import MIN_RELEVANCE
+from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE
 from clew.types import Method
 
 # The parameters of `Index.ask` that are passed on as they are typed, but for the budget.
@@ -26,7 +26,8 @@ PARAMETERS: Mapping[str, Mapping[str, Any]] = {
         "type": share,
         "metavar": "R",
         "help": "leave out what is less relevant than this, from 0 to 1 (default: nothing, unless "
-        f"the best is below {MIN_RELEVANCE:g}: then nothing is found)",
+        f"the best is below {MIN_RELEVANCE:g}, or {MIN_RELEVANCE_IN_CODE:g} in source code: then "
+        "nothing is found)",
     },
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import re
 import sys
 import tempfile
 import time
@@ -44,7 +45,8 @@ TOKENS = 256  # of a passage, unless the user says otherwise
 STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
 SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
-READ = "read "  # what the reason begins with where a file was read, though not as its name says
+# What the reason begins with where a file was read, though not as its name says, or not all of it.
+READ = re.compile(r"read\b,? *")
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
     "titles": lambda model, _: Descriptions(model),
     "summaries": lambda model, _: Summaries(model),
@@ -129,7 +131,8 @@ def add_reading_options(
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        help="the encoding of the files, such as cp1252 (default: UTF-8, or what each looks like)",
+        help="the encoding of the files, such as cp1252 (default: what each declares, UTF-8, or "
+        "what it looks like)",
     )
     parser.add_argument(
         "--processes",
@@ -415,8 +418,8 @@ def print_skipped(skipped: Sequence[tuple[str, str]]) -> None:
         skipped: As an index has it.
     """
     remarks, others = pattern_remarks(skipped)
-    otherwise = [(path, why.removeprefix(READ)) for path, why in others if why.startswith(READ)]
-    unread = [(path, why) for path, why in others if not why.startswith(READ)]
+    otherwise = [(path, READ.sub("", why, count=1)) for path, why in others if READ.match(why)]
+    unread = [(path, why) for path, why in others if not READ.match(why)]
     for label, files in (("not read", unread), ("read otherwise", otherwise)):
         remarks += [skipped_files(files, label)] if files else []
     for remark in remarks:

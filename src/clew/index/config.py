@@ -133,7 +133,8 @@ class IndexConfig:
             and files come as a `pathlib.Path`. No source has more than half of a page, unless a
             question says otherwise (`max_share`).
         encoding: The name of the encoding of the files that are read, such as "cp1252". None stands
-            for UTF-8, and for what a file that is not UTF-8 looks like; `Index.skipped` names it.
+            for the one that a page, XML or a module of Python declares, for UTF-8, and for what a
+            file that is not UTF-8 looks like; `Index.skipped` names it.
         include: Which files below a folder are read, by patterns as in a `.gitignore` there:
             "*.md" matches at any depth, "guide/*.md" and "/notes.md" from the folder on, "drafts/"
             all below a folder; "!" before a pattern takes back what one before it matches. None of

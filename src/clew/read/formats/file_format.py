@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.document import Document
+from clew.read.formats.declared_encoding import declared_encoding
 from clew.read.formats.outline import Outline, Share
 
 BINARY_BYTES = (*range(7), *range(14, 27), *range(28, 32))  # control characters no text has
@@ -24,6 +26,19 @@ class UnreadableFileError(Exception):
     """A file is not read; the message is the reason that the caller sees in `skipped`."""
 
 
+def with_plain_line_ends(text: str) -> str:
+    r"""Return a text whose lines all end in "\n", as those of every text that is read.
+
+    Args:
+        text: A text, as it is in a file or in a value there.
+
+    Example:
+        >>> with_plain_line_ends("high\r\nlow\rebb\n")
+        'high\nlow\nebb\n'
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 @dataclass(frozen=True)
 class SourceFile:
     """A file whose bytes are loaded, on its way to becoming documents.
@@ -34,8 +49,9 @@ class SourceFile:
         raw: The bytes of the file.
         skipped: Receives (path, reason) for everything that is not read, or is read otherwise than
             its name says.
-        encoding: The name of the encoding of the text, such as "cp1252"; None for UTF-8, for
-            UTF-16 with its mark, or else for the one that the bytes look like.
+        encoding: The name of the encoding of the text, such as "cp1252"; None for UTF-8 or
+            UTF-16 with its mark, for the one that the file declares, for UTF-8, or else for the
+            one that the bytes look like.
 
     Example:
         >>> file = SourceFile(Path("sea.txt"), "sea.txt", b"The sea is salt.")
@@ -71,15 +87,16 @@ class SourceFile:
             raise UnreadableFileError(f"not text in {encoding}: {error}") from error
         if "\0" in text:
             raise UnreadableFileError("binary")
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = with_plain_line_ends(text)
         if not text.strip():
             raise UnreadableFileError("empty")
         return text
 
     def find_encoding(self) -> str:
-        """Return the encoding that was named, else UTF-8 or UTF-16, else what is detected.
+        """Return the encoding that was named, else by the mark, else the declared one, else UTF-8.
 
-        What is detected is reported, since it is a guess.
+        Bytes that are in none of these are in the encoding that is detected. That is reported,
+        since it is a guess.
 
         Raises:
             UnreadableFileError: The bytes look like no text.
@@ -88,6 +105,10 @@ class SourceFile:
             return self.encoding
         if self.raw[:2] in UTF_16_MARKS:
             return "utf-16"
+        if not self.raw.startswith(BOM_UTF8) and (
+            declared := declared_encoding(self.path.name, self.raw)
+        ):
+            return "utf-8-sig" if declared == "utf-8" else declared
         try:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -131,8 +152,28 @@ class SourceFile:
         return Document(self.id, text, {**self.metadata, **metadata, **heading}, format=format)
 
     def report(self, reason: str) -> None:
-        """Report to the caller how the file is read, or what of it is not."""
+        """Report to the caller how the file is read, or what of it is not.
+
+        Args:
+            reason: In words that follow the name of the file. Of a file that is read all the same
+                it begins with "read", by which the command tells both apart.
+        """
         self.skipped.append((self.path.as_posix(), reason))
+
+    def report_lost(self, raw: bytes, text: str, encoding: str) -> None:
+        """Report how many characters of a text stand for bytes that its encoding does not have.
+
+        Args:
+            raw: The bytes.
+            text: What they were decoded to, with U+FFFD for what the encoding does not have. Where
+                they have this character itself, nothing is lost.
+            encoding: The encoding.
+        """
+        if lost := text.count("\ufffd"):
+            lost -= raw.decode(encoding, "ignore").count("\ufffd")
+        if lost:
+            what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
+            self.report(f"read, but for {what} in its encoding, {encoding}")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Scripts, styles, forms, navigation and hidden elements are left out. Where the page marks its main
 part (`main`, or its one `article`), only that part is read; otherwise the whole body without its
 header, footer and asides. Emphasis leaves no mark, since nothing reads it. A page that forwards its
-readers to another one and has little more to say is not read: the other one is.
+readers to another one and has little more to say is not read: the other one is. Of the front matter
+of a page that a generator of sites reads (Jekyll, Hugo) the title is read, where the page has none.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from clew.document import Document
+from clew.read.formats.declared_encoding import (
+    DECLARATION_BYTES,
+    known_encoding,
+    wider_encoding,
+)
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.markdown import front_matter_end, front_matter_title
 from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
@@ -25,7 +32,6 @@ if TYPE_CHECKING:
 
     from clew.read.formats.markdown_writer import MarkdownWriter
 
-DECLARATION_BYTES = 4096  # in which a page declares its encoding
 MAX_FORWARDING_WORDS = 60  # of a page that has nothing to say but where it forwards to
 NEVER_READ = ("script", "style", "template", "head", "svg")
 NO_CONTENT = frozenset((
@@ -41,6 +47,7 @@ _DECLARED = re.compile(
     rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
+_WORDS = re.compile(r"[^\r\n]+")
 # Code whose words are coloured and nothing else: a page about programs consists of them.
 _COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)*+</pre>\s*+")
 # Between the names of a page and of its site in a title, and between these the other way round.
@@ -55,23 +62,14 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_WIDER_ENCODINGS = {  # what browsers read for what pages declare (the WHATWG encoding standard)
-    **dict.fromkeys(("ascii", "iso8859-1"), "windows-1252"),
-    "iso8859-9": "windows-1254",
-    "tis-620": "windows-874",
-    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
-}
 
 
 class HtmlPage(NamedTuple):
     """What is read of a page.
 
     Attributes:
-        title: The first heading of level 1, else the title in the head without what the first
-            heading of another level repeats, or None.
+        title: The first heading of level 1, else the title in the head or the front matter,
+            without what the first heading of another level repeats, or None.
         language: The declared language, or None.
         url: The page's own address, or None.
         text: The content in Markdown.
@@ -105,8 +103,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         text, encoding = file.raw.decode(file.encoding, "replace"), file.encoding
     if "\0" in text:
         raise UnreadableFileError("binary")
-    if lost := text.count("\ufffd"):
-        file.report(f"read, but for {lost} characters that are none in its encoding, {encoding}")
+    file.report_lost(file.raw, text, encoding)
     page = parse_page(text)
     if not page.text:
         raise UnreadableFileError("a page without text")
@@ -135,14 +132,14 @@ def decode(raw: bytes) -> tuple[str, str]:
             return raw[len(mark) :].decode(name, "replace"), name
     declared = _DECLARED.search(raw[:DECLARATION_BYTES])
     names = [(declared[1] or declared[2]).decode("ascii")] if declared else []
-    for name in [*names, "utf-8", "windows-1252"]:
+    for name in [*names, "utf-8", "cp1252"]:
+        encoding = wider_encoding(known_encoding(name) or "utf-8")
         try:
-            encoding = codecs.lookup(name).name
-            encoding = _WIDER_ENCODINGS.get(encoding, encoding)
             return raw.decode(encoding), encoding
-        except (UnicodeDecodeError, LookupError):
+        except UnicodeError:
             continue
-    return raw.decode("windows-1252" if declared else "utf-8", "replace"), "windows-1252"
+    encoding = "cp1252" if declared else "utf-8"
+    return raw.decode(encoding, "replace"), encoding
 
 
 def parse_page(html: str) -> HtmlPage:
@@ -158,6 +155,8 @@ def parse_page(html: str) -> HtmlPage:
     from clew.read.formats.markdown_writer import MarkdownWriter
     from clew.read.formats.page_source import PageSource
 
+    front = html[: front_matter_end(html)]
+    html = _WORDS.sub("", front) + html[len(front) :]  # so that lines stay where they are
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
     text, lines, anchors = "", list[LineStart](), list[tuple[int, str]]()
@@ -172,6 +171,7 @@ def parse_page(html: str) -> HtmlPage:
             break
     in_head = tree.css_first("head > title") or tree.css_first("title")
     head_title = " ".join((in_head.text() if in_head else "").split())
+    head_title = head_title or front_matter_title(front) or ""
     title = title or title_beside_heading(head_title, first_heading or "") or None
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)

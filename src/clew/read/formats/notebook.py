@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.file_format import (
+    Format,
+    SourceFile,
+    UnreadableFileError,
+    with_plain_line_ends,
+)
 from clew.read.formats.markdown import find_title
 from clew.source_map import LineStart, SourceMap, starts_of_lines
 
@@ -63,7 +68,8 @@ def _convert(text: str) -> tuple[str, list[LineStart]]:
     parts, starts, place = list[str](), list[LineStart](), 0
     for cell, lines in zip(cells, lines_of, strict=True):
         source = cell.get("source", "")
-        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        words = map(str, source) if isinstance(source, list) else [str(source)]
+        source = "".join(map(with_plain_line_ends, words))
         code = source.strip("\n")
         if not code.strip():
             continue
@@ -103,7 +109,7 @@ def _source_lines(text: str) -> list[list[int]]:
             is_element = depth == CELL_DEPTH + 1 or (depth == CELL_DEPTH and is_value)
             if is_element and cells and (keys[1], keys[CELL_DEPTH]) == ('"cells"', '"source"'):
                 line, counted = line + text.count("\n", counted, token.start()), token.start()
-                words = json.loads(sign)
+                words = with_plain_line_ends(json.loads(sign))
                 cells[-1] += [line] * (words.count("\n") - words.endswith("\n") + begins)
                 begins = words.endswith("\n") or (begins and not words)
         is_value = False

@@ -26,9 +26,11 @@ _START_TAGS = {tag: re.compile(rb"<%s(?=[\s/>])" % tag.encode()) for tag in WRIT
 _RUN = re.compile(r"\s*([^\s<>&\"'\u00a0\u00ad][^<>&\"'\u00a0\u00ad\t\n\r\f]{0,30})")
 _BEHIND_TAGS = re.compile(rb"[^<>]*+>(?:\s*+<[^>]*+>)*+\s*+")
 # The first words of a line, in the text or in an element that begins there.
-_PLAIN = re.compile(rb"\s*+(?:<[^>]*+>\s*+)*+([^<>&\s](?:[^<>&\s]| (?=[^<>&\s])){7,60})")
-_BLOCK_TAG = re.compile(rb"</?(?:blockquote|d[dlt]|div|h[1-6]|li|ol|p|pre|table|td|ul)(?=[\s>])")
-LONG = 100  # characters of a paragraph that may be cut
+_PLAIN = re.compile(rb"\s*+(?:<[^>]*+>\s*+)*+([^<>&\s](?:[^<>&\s]| (?=[^<>&\s])){0,60})")
+_BLOCK_TAG = re.compile(
+    rb"</?(?:blockquote|br|d[dlt]|div|h[1-6]|li|ol|p|pre|script|style|table|td|ul)(?=[\s/>])"
+)
+SURE = 8  # bytes of words that are known by themselves for those of the same paragraph
 MAX_MARKUP = 8  # bytes of the source for a character of a paragraph
 MAX_TRIES = 8  # of words that are in attributes, too
 MAX_SPACE = 200  # bytes before the first words of an element
@@ -156,7 +158,7 @@ class PageSource:
         return Mark(self._line_of(found), self.anchor, found)
 
     def lines_within(self, text: str, mark: Mark) -> list[tuple[int, int]]:
-        """Return the further lines of the source that a long paragraph has.
+        """Return the further lines of the source that a paragraph has.
 
         Args:
             text: The paragraph as it was written in Markdown.
@@ -164,11 +166,11 @@ class PageSource:
 
         Returns:
             Pairs (offset in `text`, line), for the lines whose first words are in it as they are
-            in the source.
+            in the source. Those of a few letters must be its last.
         """
-        if mark.place < 0 or len(text) < LONG:
-            return []
         limit = mark.place + MAX_MARKUP * len(text)
+        if mark.place < 0 or self._written.find(self._line_end, mark.place, limit) < 0:
+            return []
         behind = _BLOCK_TAG.search(self._raw, mark.place, limit)
         end = limit if behind is None else behind.start()
         lines, offset, line = list[tuple[int, int]](), 0, mark.line
@@ -177,7 +179,11 @@ class PageSource:
             run = _PLAIN.match(written)
             if run is None:
                 continue
-            found = text.find(run[1].decode("utf-8", "replace"), offset)
+            words = run[1].decode("utf-8", "replace")
+            if len(run[1]) >= SURE:
+                found = text.find(words, offset)
+            else:
+                found = len(text) - len(words) if text.endswith(words) else -1
             if found >= 0:
                 lines.append((found, line))
                 offset = found

@@ -11,13 +11,18 @@ import csv
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from clew.document import Document
-from clew.read.formats.file_format import UTF_16_MARKS, Format, SourceFile
+from clew.read.formats.file_format import (
+    UTF_16_MARKS,
+    Format,
+    SourceFile,
+    with_plain_line_ends,
+)
 from clew.read.formats.number_tables import holds_only_numbers
 from clew.read.formats.outline import Block, Outline, Share
 from clew.source_map import LineStart, SourceMap
@@ -29,6 +34,16 @@ DELIMITERS = ",;\t|"
 _SPACE = re.compile(r"[ \t\n\r]*+")
 MAX_TITLE = 120  # characters of the title of a table of numbers
 MAX_FIELD_LENGTH = 10_000_000  # characters; the standard library stops at 131,072
+
+# What is done with a row that has a problem, in front of it. As everywhere, what begins with "read"
+# is of something that was read.
+AS_IT_IS, BY_NUMBER = "read with what is there: ", "read under its number: "
+
+
+class _Report(Protocol):
+    """Says where a problem is, what it is, and how the row is read all the same."""
+
+    def __call__(self, line: int, problem: str, remedy: str = "") -> None: ...
 
 
 class Row(NamedTuple):
@@ -99,10 +114,10 @@ def read_rows(
     path = Path(path)
     name = path.name if name is None else name
 
-    def report(line: int, reason: str) -> None:
+    def report(line: int, problem: str, remedy: str = "") -> None:
         if skipped is None:
-            raise ValueError(f"{path}, row {line}: {reason}")
-        skipped.append((f"{path.as_posix()}#{line}", reason))
+            raise ValueError(f"{path}, row {line}: {problem}")
+        skipped.append((f"{path.as_posix()}#{line}", f"{remedy}{problem}"))
 
     yield from _documents(_parse(path, encoding), path, name, report, id)
 
@@ -138,8 +153,8 @@ def _row_documents(file: SourceFile, text: str) -> list[Document]:
         return [file.document(text, "record", title=_title_of_table(file.path, rows))]
     skipped: list[tuple[str, str]] = []
 
-    def report(line: int, reason: str) -> None:
-        skipped.append((f"{file.path.as_posix()}#{line}", reason))
+    def report(line: int, problem: str, remedy: str = "") -> None:
+        skipped.append((f"{file.path.as_posix()}#{line}", f"{remedy}{problem}"))
 
     documents = list(_documents(rows, file.path, file.id, report))
     if len(documents) == 1:
@@ -158,7 +173,7 @@ def _documents(
     rows: Iterable[Row],
     path: Path,
     name: str,
-    report: Callable[[int, str], None],
+    report: _Report,
     id: str | None = None,
 ) -> Iterator[Document]:
     """Yield the heading and the rows of a file; the arguments are those of `read_rows`."""
@@ -167,15 +182,19 @@ def _documents(
     seen: set[str] = set()
     for row in rows:
         if row.problem:
-            report(row.number, row.problem)
-        columns = {key: value for key, value in row.columns.items() if value not in ("", None)}
+            report(row.number, row.problem, AS_IT_IS if row.columns else "")
+        columns = {
+            with_plain_line_ends(key): with_plain_line_ends(value) if type(value) is str else value
+            for key, value in row.columns.items()
+            if value not in ("", None)
+        }
         if not columns:
             continue
         key = str(row.number) if id is None else str(columns.get(id, ""))
         if not key:
-            report(row.number, f"its {id} is missing: named by its row")
+            report(row.number, f"its {id} is missing", BY_NUMBER)
         elif key in seen:
-            report(row.number, f"its {id} {key!r} came before: named by its row")
+            report(row.number, f"its {id} {key!r} came before", BY_NUMBER)
         if not key or key in seen:
             key = f"row {row.number}"
         seen.add(key)
@@ -218,7 +237,7 @@ def _table_row(lines: tuple[int, int], header: Sequence[str], cells: Sequence[st
     columns = dict(zip(chain(header, unnamed), map(str.strip, cells), strict=False))
     if len(cells) == len(header):
         return Row(lines[0], columns, lines=lines)
-    problem = f"row of {len(cells)} values for {len(header)} columns, read with what is there"
+    problem = f"a row of {len(cells)} values for {len(header)} columns"
     return Row(lines[0], columns, problem, lines)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from clew.read.formats.code_languages import FILE_NAME_KEYS
 from clew.read.formats.file_format import Format
 from clew.read.formats.html import HTML
+from clew.read.formats.mail import MAIL
 from clew.read.formats.manual_page import MANUAL_PAGE
 from clew.read.formats.markdown import MARKDOWN
 from clew.read.formats.notebook import NOTEBOOK
@@ -40,6 +41,7 @@ FORMATS: dict[str, Format] = {
         NOTEBOOK,
         PDF,
         MANUAL_PAGE,
+        MAIL,
     )
 }
 

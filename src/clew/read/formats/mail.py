@@ -1,0 +1,112 @@
+"""A message of mail becomes a document: who writes to whom, and what it says.
+
+A file of several messages (mbox) becomes one document for each, below that of the file. Attachments
+are named, and not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from clew.document import Document
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.source_map import SourceMap
+
+MAILBOX_SUFFIX = ".mbox"
+# The line above a message: who sent it and when. The message begins below with a header.
+_ABOVE_MESSAGE = re.compile(
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From (?=[^\r\n]*\d:\d\d)[^\r\n]*+\r?\n(?=[!-9;-~]+:)"
+)
+_QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+def read(file: SourceFile) -> Iterator[Document]:
+    """Yield the message, or the heading of the file and its messages.
+
+    A message of a file of several is named `{id}#message=3`, and has its number in the metadata
+    under `message`. What holds no message is read as text.
+    """
+    if file.path.suffix.lower() != MAILBOX_SUFFIX:
+        document = _document_of(file, file.raw, file.id, file.path.stem, {})
+        if document is None:
+            file.report("read as text: it has no header of a message")
+            document = file.document(file.text())
+        yield document
+        return
+    messages = split_mailbox(file.raw)
+    if not messages:
+        file.report("read as text: no message begins in it")
+        yield file.document(file.text())
+        return
+    if not _ABOVE_MESSAGE.match(file.raw.lstrip()):
+        file.report("read, but for what is above its first message")
+    yield Document(file.id, file.path.stem, file.metadata, heading=True)
+    for number, raw in enumerate(messages, 1):
+        id = f"{file.id}#message={number}"
+        own = {"message": number}
+        try:
+            document = _document_of(file, raw, id, f"message {number}", own)
+            reason = "without a header of a message"
+        except UnreadableFileError as error:
+            document, reason = None, str(error)
+        if document is None:
+            file.skipped.append((f"{file.path.as_posix()}#message={number}", reason))
+        else:
+            yield replace(document, parent=file.id)
+
+
+def split_mailbox(raw: bytes) -> list[bytes]:
+    r"""Return the messages of a file of several, as they were before they were put there.
+
+    Args:
+        raw: The file. Above each message is a line "From sender date", and above that an empty one.
+            Lines of a message that begin with "From " have a ">" in front.
+
+    Example:
+        >>> above = b"From ann@example.org Tue Mar  5 10:11:12 2024\n"
+        >>> split_mailbox(above + b"Subject: Tides\n\n>From ten on.\n\n" + above + b"To: Bo\n\nHi.")
+        [b'Subject: Tides\n\nFrom ten on.\n\n', b'To: Bo\n\nHi.']
+    """
+    above = list(_ABOVE_MESSAGE.finditer(raw))
+    return [
+        _QUOTED_FROM.sub(rb"\1", raw[line.end() : end])
+        for line, end in zip(above, [*(line.start() for line in above[1:]), len(raw)], strict=False)
+    ]
+
+
+def _document_of(
+    file: SourceFile, raw: bytes, id: str, title: str, metadata: Mapping[str, object]
+) -> Document | None:
+    """Return the document of a message; None where it is none.
+
+    Args:
+        file: The file that it is in.
+        raw: The message.
+        id: The id of the document.
+        title: The title of a message without a subject.
+        metadata: Further metadata of the document.
+    """
+    # Most folders have no mail: what parses it is loaded where there is some.
+    from clew.read.formats.mail_message import parse_message
+
+    message = parse_message(raw, file)
+    if message is None:
+        return None
+    place = file.path.as_posix() + id.removeprefix(file.id)
+    file.skipped.extend(
+        (f"{place}#{name}", "an attachment of a message") for name in message.attachments
+    )
+    own = {**file.metadata, **message.metadata, **metadata, "read_as": "mail"}
+    # Lines of what was encoded are in no lines of the file.
+    return Document(
+        id,
+        message.text,
+        {**own, "title": message.subject or title},
+        format=message.format,
+        source_map=SourceMap.of(file.id),
+    )
+
+
+MAIL = Format("mail", read, (".eml", MAILBOX_SUFFIX))
