@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from clew.text.spans import Span, lines, paragraphs, sentences
+from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+_MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 
 
 class Quotable(NamedTuple):
@@ -17,12 +20,15 @@ class Quotable(NamedTuple):
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: What is quoted: the piece, or the row of a table with the names of its columns.
+        text: What is quoted: the piece without marks of emphasis whose other one is outside, or the
+            row of a table with the names of its columns.
+        is_row: Whether it is a row of a table.
     """
 
     start: int
     end: int
     text: str
+    is_row: bool = False
 
 
 class _Row(NamedTuple):
@@ -43,13 +49,15 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
     Example:
         >>> [piece.text for piece in quotable("Ben sails. Anna left.", {})]
         ['Ben sails.', 'Anna left.']
+        >>> [piece.text for piece in quotable("**Who sails?** It is *Ben*.", {})]
+        ['**Who sails?**', 'It is *Ben*.']
     """
     for begin, end in paragraphs(text):
         for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
             rows = _table_rows([text[start:stop] for start, stop in spans], columns)
             for row in rows:
-                yield Quotable(spans[row.first][0], spans[row.last][1], row.text)
+                yield Quotable(spans[row.first][0], spans[row.last][1], row.text, is_row=True)
             if not rows:
                 yield from _sentences(text, (spans[0][0], spans[-1][1]))
 
@@ -93,6 +101,44 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
 
 
 def _sentences(text: str, span: Span) -> Iterator[Quotable]:
+    pairs = _paired_marks(text, span)
     for begin, stop in sentences(text, *span, "en"):
         spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
-        yield from (Quotable(a, b, text[a:b]) for a, b in spans)
+        for one in spans:
+            yield from _without_single_marks(text, one, pairs)
+
+
+class _Mark(NamedTuple):
+    """A mark of emphasis or code: where it is, and where the one that it goes with starts."""
+
+    start: int
+    end: int
+    other: int
+
+
+def _paired_marks(text: str, span: Span) -> list[_Mark]:
+    """Return the marks of emphasis and code that open or close something, in order."""
+    paired, opened = list[_Mark](), dict[str, Span]()
+    for match in _MARKS.finditer(text, *span):
+        (start, end), mark = match.span(), match.group()
+        before, behind = text[max(start - 1, span[0]) : start], text[end : min(end + 1, span[1])]
+        if mark in opened and before.strip() and not behind.isalnum():
+            paired += [_Mark(*opened[mark], start), _Mark(start, end, opened.pop(mark)[0])]
+        elif behind.strip() and not before.isalnum():
+            opened[mark] = (start, end)
+    return sorted(paired)
+
+
+def _without_single_marks(text: str, span: Span, paired: Sequence[_Mark]) -> Iterator[Quotable]:
+    """Yield a piece without marks whose other one is outside; nothing where no more is in it."""
+    begin, stop = span
+    first, last = (bisect_left(paired, place, key=lambda mark: mark.start) for place in span)
+    while last < len(paired) and paired[last].start == stop and begin <= paired[last].other < stop:
+        stop, last = paired[last].end, last + 1  # it closes what is quoted
+    single = [mark for mark in paired[first:last] if not begin <= mark.other < stop]
+    bounds = [begin, *(place for mark in single for place in (mark.start, mark.end)), stop]
+    parts = list(zip(bounds[::2], bounds[1::2], strict=True))
+    filled = [part for part in (trim_span(text, *part) for part in parts) if part[0] < part[1]]
+    if filled:
+        left = "".join(text[start:end] for start, end in parts)
+        yield Quotable(filled[0][0], filled[-1][1], left.strip())
