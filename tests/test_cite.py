@@ -245,3 +245,14 @@ def test_no_mark_of_emphasis_is_quoted_without_the_other(text, quoted):
         assert all(answer.count(mark) == text.count(mark) for mark in "*`_")
     else:
         assert answer == f"{quoted} [1]"
+
+
+def test_a_function_word_of_another_language_that_no_text_has_hides_no_answer():
+    texts = ["Die Fähre fährt um neun Uhr ab.", "Der Rasen wird im Mai gemäht.", "Der Hund bellt."]
+    texts += [f"Im Haus {number} wird am Montag die Küche geputzt." for number in range(12)]
+    index = clew.Index.from_documents(["Altöl gehört in den roten Container.", *texts])
+    context = index.ask("Wohin mit dem Altöl?")
+    assert "Altöl" in context.text
+    assert quotes(context, index=index) == "Altöl gehört in den roten Container. [1]"
+    assert quotes(context) == "Altöl gehört in den roten Container. [1]"
+    assert not quotes(index.ask("Wohin mit dem Bauschutt?"), index=index)

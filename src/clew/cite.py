@@ -30,7 +30,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from clew.algorithms.ranking import best_row, exceeds, reaches
 from clew.context import Context
 from clew.items import Item
+from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
+from clew.seed.languages import LanguagesPart
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
-UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # other words say what a question is about
+UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
@@ -131,7 +133,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
-    by_stem = _informative(words_by_stem(context.question))
+    by_stem = _informative(context, index)
     covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
     counts = _passage_counts(by_stem, index)
     question = weigh_words(by_stem, *counts) if counts else weigh_by_covers(by_stem, covers)
@@ -144,13 +146,22 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
     return "\n".join(f"{text} [{number}]" for text, number in texts)
 
 
-def _informative(by_stem: WordsByStem) -> WordsByStem:
-    """Return a question's words without function words, or all where there are no others."""
+def _informative(context: Context, index: Index | None) -> WordsByStem:
+    """Return a question's words without function words, or all where there are no others.
+
+    It is in English, or in a language of the index, or else of the context.
+    """
+    by_stem = words_by_stem(context.question)
+    if index is None:
+        languages = identify_languages_of([item.text for item in context])
+    else:
+        languages = [*index.graph.part(LanguagesPart()).names]
+    left_out = UNINFORMATIVE | function_words_in(context.question, languages)
     kept = {
-        stem: [word for word in of_stem if word not in UNINFORMATIVE]
+        stem: [word for word in of_stem if word not in left_out]
         for stem, of_stem in by_stem.items()
     }
-    return {stem: words for stem, words in kept.items() if words} or by_stem
+    return {stem: of_stem for stem, of_stem in kept.items() if of_stem} or by_stem
 
 
 def _is_question(piece: Quotable, asked: str) -> bool:
