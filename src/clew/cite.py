@@ -43,7 +43,7 @@ from clew.text.question_words import (
     weigh_words,
     words_by_stem,
 )
-from clew.text.quotable import Quotable, quotable
+from clew.text.quotable import Quotable, quotable, without_speaker
 from clew.text.stems import FUNCTION_WORDS
 from clew.text.words import words
 
@@ -170,7 +170,8 @@ def _is_question(piece: Quotable, asked: str) -> bool:
         return False
     if _asks(piece.text):
         return True
-    return piece.text[-1:].isalnum() and _asks(asked) and words(piece.text) == words(asked)
+    said = without_speaker(piece.text)
+    return said[-1:].isalnum() and _asks(asked) and words(said) == words(asked)
 
 
 def _asks(text: str) -> bool:

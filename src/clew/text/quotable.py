@@ -1,16 +1,25 @@
-"""What can be quoted of a text: sentences, lines of what is no prose, and rows of tables."""
+"""What can be quoted of a text: sentences, messages, lines of what is no prose, rows of tables."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?"
+_DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may begin with a time
+    rf"\[(?:{_DATE},?[ T])?{_TIME}[^\]\n]{{0,9}}\]"
+    rf"|{_DATE},?[ T]{_TIME}|{_TIME}(?= *[<|–—-](?! *\d))",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 
 
@@ -62,6 +71,19 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
                 yield from _sentences(text, (spans[0][0], spans[-1][1]))
 
 
+def without_speaker(text: str) -> str:
+    """Return a message without the time and the speaker before it.
+
+    Example:
+        >>> without_speaker("[12:03] <anna> who sails"), without_speaker("Anna: who sails")
+        ('who sails', 'who sails')
+    """
+    stamp = _STAMP.match(text)
+    said = text[stamp.end() :].lstrip(" -–—|") if stamp else text
+    speaker = _SPEAKER.match(said)
+    return said[speaker.end() :] if speaker else said
+
+
 def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
     """Return the rows of a table, each value behind the name of its column; none for no table.
 
@@ -102,10 +124,31 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
 
 def _sentences(text: str, span: Span) -> Iterator[Quotable]:
     pairs = _paired_marks(text, span)
-    for begin, stop in sentences(text, *span, "en"):
-        spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
-        for one in spans:
-            yield from _without_single_marks(text, one, pairs)
+    for message in _messages(text, span):
+        for begin, stop in sentences(text, *message, "en"):
+            spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
+            for one in spans:
+                yield from _without_single_marks(text, one, pairs)
+
+
+def _messages(text: str, span: Span) -> Iterator[Span]:
+    """Yield the messages of a chat and the entries of a log, and any other text as it is.
+
+    One begins with a line that has a time or a speaker before it. A name with a colon is a speaker
+    where it comes before several lines, which the name of a field does not.
+    """
+    begins = [begin for begin, _ in lines(text, *span)]
+    found = (_SPEAKER.match(text, begin, span[1]) for begin in begins)
+    speakers = [match and match.group() for match in found]
+    counts = Counter(filter(None, speakers))
+    talks = max(counts.values(), default=0) > 1
+    bounds = [
+        begin
+        for begin, speaker in zip(begins, speakers, strict=True)
+        if (talks and speaker) or _STAMP.match(text, begin, span[1])
+    ]
+    for begin, end in pairwise([span[0], *(one for one in bounds if one > span[0]), span[1]]):
+        yield trim_span(text, begin, end)
 
 
 class _Mark(NamedTuple):
