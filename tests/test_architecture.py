@@ -85,7 +85,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "garbage", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
-    "conversation": GRAPH | {"cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
+    "conversation": GRAPH | {"budget", "cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "serve": GRAPH | RECORDS | {"cores", "budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},

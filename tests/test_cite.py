@@ -177,3 +177,82 @@ def test_a_rare_short_word_of_a_question_hides_no_answer():
     index = clew.Index.from_documents([*texts, "The harbour master is Ann.", "Bread is baked."])
     answer = quotes(index.ask("When do ferries sail from Corfu?"), index=index)
     assert "sail from Corfu" in answer, "that no text has *do* says nothing"
+
+
+ASKED = "How do I reset my password?"
+IN_ANSWERS = {
+    "faq.md": "# FAQ\n\n**How do I reset my password?**\n\nOpen the profile page.\n\n"
+    "**How do I delete my account?**\n\nSend a letter.\n",
+    "letters.txt": "Q: How do I reset my password?\nA: Open the profile page.\n\n"
+    "Q: How do I delete my account?\nA: Send a letter.\n",
+    "faq.html": "<h1>FAQ</h1><dl><dt>How do I reset my password?<dd>Open the profile page."
+    "<dt>How do I delete my account<dd>Send a letter.</dl>",
+    "reworded.md": "# FAQ\n\n*My password: how is it reset?* Open the profile page.\n\n"
+    "*How can I delete an old account?* Send a letter.\n",
+}
+
+
+@pytest.mark.parametrize("name", IN_ANSWERS)
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [(ASKED, "Open the profile page."), ("How do I delete my account?", "Send a letter.")],
+)
+def test_what_stands_behind_a_question_answers_it(name, question, said, tmp_path):
+    (tmp_path / name).write_text(IN_ANSWERS[name], encoding="utf-8")
+    index = clew.Index.from_documents([tmp_path], splitter=clew.Splitter())
+    for counted_in in (None, index):
+        answer = quotes(index.ask(question), index=counted_in)
+        assert answer.removeprefix("A: ") == f"{said} [1]"
+
+
+def test_of_what_stands_behind_a_question_that_is_quoted_which_has_its_words():
+    chat = "Anna: What is the guest network called? Hello, all! The guest network is called Otter."
+    index = clew.Index.from_documents([clew.Document("chat", chat)])
+    answer = quotes(index.ask("What is the guest network called?"))
+    assert answer == "The guest network is called Otter. [1]"
+
+
+def test_a_question_says_nothing_of_another_text_and_is_quoted_where_nothing_else_answers():
+    index = clew.Index.from_documents(["Where is the spare key?", "It rains.", "Ben sails."])
+    assert quotes(index.ask("Where is the key?", limit=3)) == "Where is the spare key? [1]"
+    index = clew.Index.from_documents(["Where is the spare key?", "The key is in the shed."])
+    answer = quotes(index.ask("Where is the spare key?", recipe="bm25"))
+    assert answer == "The key is in the shed. [2]"
+
+
+def test_a_row_that_ends_with_a_question_is_an_answer(tmp_path):
+    table = "customer,subject\nAnn,Where is my parcel?\nBen,Who sails on Monday?\n"
+    (tmp_path / "tickets.csv").write_text(table, encoding="utf-8")
+    answer = quotes(clew.Index.from_documents([tmp_path]).ask("Which customer sails on Monday?"))
+    assert "customer: Ben, subject: Who sails on Monday?" in answer
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("**The red boat is Ben's. It has a sail.** Anna walks.", "The red boat is Ben's."),
+        ("**The red boat is Ben's?** Anna walks.", "Anna walks."),
+        ("Anna walks. *Ben has it. It is the __red__ boat*.", "It is the __red__ boat."),
+        ("Anna walks. **Ben has it. The red boat.** He sails.", "The red boat."),
+        ("Anna walks. The *red* boat is `ben.boat`, and **new.** So.", None),
+        ("The red boat is made by `build(**boat)` and 2 ** 3 planks of snake_case_.", None),
+    ],
+)
+def test_no_mark_of_emphasis_is_quoted_without_the_other(text, quoted):
+    answer = quotes(clew.Index.from_documents([text]).ask("Whose is the red boat?"))
+    if quoted is None:
+        assert answer.removesuffix(" [1]") in text
+        assert all(answer.count(mark) == text.count(mark) for mark in "*`_")
+    else:
+        assert answer == f"{quoted} [1]"
+
+
+def test_a_function_word_of_another_language_that_no_text_has_hides_no_answer():
+    texts = ["Die Fähre fährt um neun Uhr ab.", "Der Rasen wird im Mai gemäht.", "Der Hund bellt."]
+    texts += [f"Im Haus {number} wird am Montag die Küche geputzt." for number in range(12)]
+    index = clew.Index.from_documents(["Altöl gehört in den roten Container.", *texts])
+    context = index.ask("Wohin mit dem Altöl?")
+    assert "Altöl" in context.text
+    assert quotes(context, index=index) == "Altöl gehört in den roten Container. [1]"
+    assert quotes(context) == "Altöl gehört in den roten Container. [1]"
+    assert not quotes(index.ask("Wohin mit dem Bauschutt?"), index=index)

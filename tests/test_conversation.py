@@ -14,7 +14,7 @@ import pytest
 
 import clew
 from clew import cli
-from clew.conversation import NOTHING
+from clew.conversation import NOTHING, TOO_LONG
 from clew.model import OpenAICompatible
 from clew.text.pronouns import has_pronoun
 
@@ -396,3 +396,63 @@ def test_the_path_of_two_hops_stands_below_what_it_leads_to(capsys, tmp_path):
         lines = out.splitlines()
         (at,) = [i for i, line in enumerate(lines) if re.match(r"\s*\[?\d+\]?\s+ben\.txt", line)]
         assert re.match(r"\s+the question .*(Anna Reed married Ben Okri|ben okri)", lines[at + 1])
+
+
+NAMED = "The miller's name was Ezekiel Thorn."
+STORY = f"{'It was quiet, and nobody spoke of the mill. ' * 20}{NAMED}{' The river ran low.' * 40}"
+WHO = "What was the miller's name?"
+
+
+@pytest.mark.parametrize("beside", [[], [clew.Document("boat", "The boat is teal.")]])
+def test_a_passage_that_is_larger_than_the_budget_is_quoted_within_it(beside, caplog):
+    index = clew.Index.from_documents([clew.Document("mill", STORY), *beside])
+    for budget, said in ((index.graph.count(STORY) - 1, f"{NAMED} [1]"), (3, TOO_LONG)):
+        for strict in (False, True):
+            talk = clew.Conversation.of(index, budget=budget, strict=strict)
+            assert "".join(talk.ask(WHO)) == said
+            assert said == TOO_LONG or talk.turns[0].sources[1].id == "mill"
+    assert not caplog.records
+
+
+def test_a_model_reads_no_more_than_the_budget(caplog):
+    read = []
+
+    def model(prompt):
+        read.append(prompt)
+        return "Teal [1]."
+
+    documents = [clew.Document("mill", STORY), clew.Document("boat", "The boat is teal.")]
+    index = clew.Index.from_documents(documents)
+    talk = clew.Conversation.of(index, budget=100, model=model)
+    list(talk.ask(WHO))
+    assert NAMED not in read[-1]
+    assert talk.turns[0].context.tokens <= 100
+    assert "'mill' has the highest prize and was left out" in caplog.text
+
+
+def test_the_command_says_what_is_larger_than_the_budget_and_what_to_do(tmp_path, capsys):
+    (tmp_path / "mill.txt").write_text(STORY, encoding="utf-8")
+    (tmp_path / "boat.md").write_text("# Boat\n\nThe boat is teal.\n", encoding="utf-8")
+    asked = ["ask", str(tmp_path), WHO, "--no-cache", "--tokens", "2000"]
+    assert cli.main([*asked, "--budget", "100"]) == 0
+    remarks = capsys.readouterr().err
+    assert "'mill.txt' has the highest prize and was left out" in remarks
+    assert "--budget" in remarks
+    assert "--tokens" in remarks
+    assert "Splitter" not in remarks
+    for options, code, said in (
+        (["--budget", "100"], 0, f"{NAMED} [1]"),
+        (["--budget", "3"], 1, TOO_LONG),
+        (["--tokens", "50"], 0, f"{NAMED} [1]"),
+    ):
+        assert cli.main([*asked, *options, "--answer"]) == code
+        shown = capsys.readouterr()
+        assert shown.out.splitlines()[0] == said
+        assert "left out" not in shown.err
+
+
+def test_the_exit_code_says_that_the_files_say_nothing(tmp_path, capsys):
+    (tmp_path / "boat.md").write_text("# Boat\n\nThe boat is teal.\n", encoding="utf-8")
+    for question, code in (("Who sold Norway?", 1), ("What is teal?", 0)):
+        assert cli.main(["ask", str(tmp_path), question, "--no-cache", "--answer"]) == code
+        assert (capsys.readouterr().out.strip() == NOTHING) == bool(code)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,3 +118,35 @@ def test_the_same_text_in_files_of_other_titles_is_read_once_and_in_other_sectio
     context = index.ask("How long is the battery covered?", recipe="fused")
     assert [item.text for item in context] == [warranty] * 2
     assert sum("Abroad" in item.heading for item in context) == 1
+
+
+LONG = (
+    "The ferries to the mainland leave from the north quay every two hours, and in a storm the red "
+    "flag is raised. No ferry leaves until it is lowered again, which the harbour master decides."
+)
+
+
+def test_a_text_with_other_line_ends_is_a_copy():
+    wrapped = [textwrap.fill(LONG, width) for width in (40, 72, 200)]
+    other = textwrap.fill(LONG.replace("red", "old"), 72)  # as long, and it begins alike
+    graph = Graph.of([LONG, *wrapped, other, f"{LONG}\n\nMore.", f"{LONG} More."])
+    copies = graph.part(DuplicatesPart())
+    assert copies.first.tolist() == [0, 0, 0, 0, 4, 5, 6]
+    assert copies.copies_of(2) == [0, 1, 3]
+
+
+def test_indented_lines_are_not_read_as_one():
+    lines = ["for boat in boats_of_the_harbour:", "    sail(boat)", "rest()"]
+    other = [*lines[:2], "     rest()"]
+    texts = ["\n".join(lines), " ".join(lines), "\n".join(other), "\n".join(lines)]
+    first = Graph.of(texts).part(DuplicatesPart()).first.tolist()
+    assert first == [0, 1, 2, 0]
+
+
+def test_a_reflowed_text_is_read_once(tmp_path):
+    (tmp_path / "README.md").write_text(f"{LONG}\n", encoding="utf-8")
+    (tmp_path / "README.txt").write_text(f"{textwrap.fill(LONG, 60)}\n", encoding="utf-8")
+    index = clew.Index.from_documents([tmp_path], splitter=clew.Splitter())
+    found = index.ask("When do ferries leave?")
+    assert len(found) == 1
+    assert len(found.dropped) == 1

@@ -28,6 +28,8 @@ from clew.relevance import (
     WholeSamplePart,
     relevance,
 )
+from clew.seed.bm25 import InvertedIndexPart
+from clew.text.stems import FUNCTION_WORDS
 
 ANSWERED = "How do I shuffle a list in place?"
 UNANSWERED = "Wie lange muss Sauerteig gehen?", "How long does sourdough bread have to rise?"
@@ -255,3 +257,52 @@ def test_code_is_silent_less_readily_than_text():
 def test_the_help_of_a_question_says_below_what_nothing_is_read():
     told = " ".join(inspect.getdoc(clew.QueryOptions).split())
     assert f"below {MIN_RELEVANCE:g}, or below {MIN_RELEVANCE_IN_CODE:g} in an index of" in told
+
+
+IN_GERMAN = (
+    "Das Programm {name} durchsucht die Dateien im Ordner, die zu einem Muster passen, und zeigt "
+    "jede Zeile mit ihrer Nummer. Die Option {name} legt fest, was bei einem Fehler geschieht."
+)
+
+
+@pytest.fixture(scope="module")
+def german_index():
+    names = [f"werkzeug{number}" for number in range(60)]
+    texts = [IN_GERMAN.format(name=name) for name in names]
+    return clew.Index.from_documents([*texts, "Der Prozess wird mit dem Signal beendet."])
+
+
+@pytest.mark.parametrize(
+    ("question", "without"),
+    [
+        ("Wie beende ich einen Prozess mit dem Signal?", "Wie beende einen Prozess mit Signal?"),
+        ("Kann man mir den Prozess mit dem Signal beenden?", "Den Prozess mit Signal beenden?"),
+    ],
+)
+def test_a_function_word_that_no_passage_has_does_not_count(german_index, question, without):
+    graph, vector = german_index.graph, german_index.graph.vectors[0]
+    one, other = (
+        QuestionRelevance.of_question(graph, text, vector) for text in (question, without)
+    )
+    assert one.n_terms == other.n_terms
+    assert one.unknown == pytest.approx(other.unknown)
+    assert one.coverage == pytest.approx(other.coverage)
+    assert german_index.ask(question).items
+
+
+def test_a_word_that_says_what_is_asked_counts_in_every_language(german_index):
+    for question in ("Wie backe ich mir einen Kuchen?", "Wo wohnt denn meine Oma?"):
+        assert german_index.ask(question).nothing_found
+
+
+@pytest.mark.parametrize("question", [ANSWERED, "How can I die?", "Is the war over, man?"])
+def test_what_is_asked_in_english_counts_as_before(german_index, index, question):
+    """No word of it is left out that is among the function words of another language."""
+    for asked in (index, german_index):
+        inverted = asked.graph.part(InvertedIndexPart())
+        stems = [pair for pair in inverted.stems_of(question, FUNCTION_WORDS) if pair[1]]
+        found = QuestionRelevance.of_question(asked.graph, question, None)
+        assert found.n_terms == len(dict(inverted.stems_of(question, FUNCTION_WORDS)))
+        _, known = inverted.postings.covered(inverted.stems[stem] for stem, _ in stems)
+        unknown = (found.n_terms - len(dict(stems))) * inverted.postings.idf(0)
+        assert found.unknown == unknown / (known + unknown)

@@ -40,6 +40,7 @@ from clew.types import Connection, Query, Reading, Seeds, Subgraph
 MAX_RESELECTIONS = 3
 MAX_REFILLS = 16  # so many of the best that were left out are tried again
 
+TOO_LARGE = "too_large"  # the attribute of a record of the log that says what was too large
 UNKNOWN = -1  # tokens of an entry that was not counted yet
 
 Measured = tuple[str, int, int]  # the line above an entry, and the tokens of the line and the entry
@@ -638,32 +639,41 @@ def _nothing_fits(request: PageRequest, budget: int, first: LeftOut) -> str:
 
 
 @contextmanager
-def without_warning() -> Iterator[None]:
+def without_warning() -> Iterator[list[int]]:
     """Say nothing within this block of content that is larger than the budget.
 
+    Yields:
+        The tokens of the best content of each question, where that alone is larger than its budget.
+
     Example:
-        >>> with without_warning():
-        ...     pass
+        >>> with without_warning() as too_large:
+        ...     too_large
+        []
     """
-    token = _QUIET.set(True)
+    too_large = list[int]()
+    token = _QUIET.set(too_large)
     try:
-        yield
+        yield too_large
     finally:
         _QUIET.reset(token)
 
 
-_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+_QUIET: ContextVar[list[int] | None] = ContextVar("quiet", default=None)
 
 
 def _warn_if_best_too_large(page: FittedPage, budget: int) -> None:
     """Warn, once for a graph, where the best content alone is larger than the whole budget."""
-    graph = page.request.graph
-    if _QUIET.get() or not (graph.tokens > budget).any():
+    graph, instead = page.request.graph, _QUIET.get()
+    if not (graph.tokens > budget).any():
         return
     prizes = np.where(graph.content, page.request.prizes, 0.0)
     best = int(top_k(prizes, 1)[0])
     if prizes[best] > 0 and graph.tokens[best] > budget and best not in page.reading.nodes:
-        graph.part(_WarningPart(graph.ids[best], int(graph.tokens[best]), budget))
+        tokens = int(graph.tokens[best])
+        if instead is None:
+            graph.part(_WarningPart(graph.ids[best], tokens, budget))
+        else:
+            instead.append(tokens)
 
 
 @dataclass(frozen=True)
@@ -678,11 +688,12 @@ class _WarningPart:
     budget: int = field(compare=False)
 
     def compute(self, graph: Graph) -> None:
+        fact = (
+            f"{self.id!r} has the highest prize and was left out: it takes {self.tokens} tokens, "
+            f"more than the whole budget of {self.budget}"
+        )
         logging.getLogger("clew").warning(
-            "%r has the highest prize and was left out: it takes %d tokens, more than the whole "
-            "budget of %d; split documents, as splitter=clew.Splitter() does, or give a larger "
-            "budget",
-            self.id,
-            self.tokens,
-            self.budget,
+            "%s; split documents, as splitter=clew.Splitter() does, or give a larger budget",
+            fact,
+            extra={TOO_LARGE: fact},  # whoever shows it may have other advice
         )

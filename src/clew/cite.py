@@ -4,6 +4,10 @@ Quotes are a greedy cover of the question's words, each word counted once, by it
 A greedy cover is at least 1 - 1/e of the best one (Nemhauser et al. 1978). A sentence counts by the
 square root of its item's prize too.
 
+A question in a text says what the sentences behind it are about, as a heading does: they cover what
+it covers, and it is not quoted unless nothing else is. So a list of questions and answers, a forum
+or a chat is not quoted with the question that was asked.
+
 Nothing is quoted unless one sentence covers a third, or the quotes together half, of what the
 question asks for. A word counts more the fewer passages have it and the longer it is: common words
 are short in every language (Zipf 1935). The length helps where a folder is too small to count in,
@@ -20,12 +24,15 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.algorithms.ranking import best_row, exceeds
+from clew.algorithms.ranking import best_row, exceeds, reaches
 from clew.context import Context
 from clew.items import Item
+from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
+from clew.seed.languages import LanguagesPart
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -36,27 +43,37 @@ from clew.text.question_words import (
     weigh_words,
     words_by_stem,
 )
-from clew.text.quotable import quotable
+from clew.text.quotable import Quotable, quotable, without_speaker
 from clew.text.stems import FUNCTION_WORDS
+from clew.text.words import words
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
-UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # other words say what a question is about
+UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
+QUESTION_MARKS = "?？؟"
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
 class Sentence(NamedTuple):
-    """A sentence that can be quoted: its item's number, from 1, its item, and its text."""
+    """A sentence that can be quoted.
+
+    Attributes:
+        number: Its item's number, from 1.
+        item: Its item.
+        text: What is quoted.
+        is_question: Whether it asks something itself.
+    """
 
     number: int
     item: Item
     text: str
+    is_question: bool
 
 
 DEPRECATED = {"cited": "citations", "quoted": "quotes"}
@@ -112,37 +129,94 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         'Ben lives on Corfu. [1]'
     """
     candidates = [
-        Sentence(number, item, piece.text)
+        Sentence(number, item, piece.text, _is_question(piece, context.question))
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
-    by_stem = _informative(words_by_stem(context.question))
+    by_stem = _informative(context, index)
     covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
     counts = _passage_counts(by_stem, index)
     question = weigh_words(by_stem, *counts) if counts else weigh_by_covers(by_stem, covers)
-    chosen = _greedy_cover(candidates, covers, question, max_quotes)
-    if _covers_too_little(question, covers, chosen):
-        return ""
+    chosen = _best_answers(candidates, covers, question, max_quotes)
+    if not chosen:  # a question may be all that there is
+        chosen = _greedy_cover(candidates, covers, covers, question, max_quotes)
+        if _covers_too_little(question, covers, chosen):
+            return ""
     texts = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
     return "\n".join(f"{text} [{number}]" for text, number in texts)
 
 
-def _informative(by_stem: WordsByStem) -> WordsByStem:
-    """Return a question's words without function words, or all where there are no others."""
+def _informative(context: Context, index: Index | None) -> WordsByStem:
+    """Return a question's words without function words, or all where there are no others.
+
+    It is in English, or in a language of the index, or else of the context.
+    """
+    by_stem = words_by_stem(context.question)
+    if index is None:
+        languages = identify_languages_of([item.text for item in context])
+    else:
+        languages = [*index.graph.part(LanguagesPart()).names]
+    left_out = UNINFORMATIVE | function_words_in(context.question, languages)
     kept = {
-        stem: [word for word in of_stem if word not in UNINFORMATIVE]
+        stem: [word for word in of_stem if word not in left_out]
         for stem, of_stem in by_stem.items()
     }
-    return {stem: words for stem, words in kept.items() if words} or by_stem
+    return {stem: of_stem for stem, of_stem in kept.items() if of_stem} or by_stem
 
 
-def _greedy_cover(
+def _is_question(piece: Quotable, asked: str) -> bool:
+    """Return whether a piece asks something: by its last sign, or as it is what was asked."""
+    if piece.is_row:
+        return False
+    if _asks(piece.text):
+        return True
+    said = without_speaker(piece.text)
+    return said[-1:].isalnum() and _asks(asked) and words(said) == words(asked)
+
+
+def _asks(text: str) -> bool:
+    """Return whether a question mark stands behind the last letter of a text."""
+    ending = takewhile(lambda sign: not sign.isalnum(), reversed(text))
+    return any(sign in QUESTION_MARKS for sign in ending)
+
+
+def _best_answers(
     candidates: Sequence[Sentence],
     covers: Sequence[frozenset[str]],
     question: QuestionWords,
     max_quotes: int,
 ) -> list[int]:
-    """Return the places of the sentences that cover most, each by what it adds."""
+    """Return the places of the best sentences that are no questions; none if they say too little.
+
+    Each covers what the questions before it cover, too, from the last sentence that is none on.
+    """
+    nothing = frozenset[str]()
+    own, with_asked = list(covers), list(covers)
+    asked, before = nothing, None
+    for i, one in enumerate(candidates):
+        if before is None or before.number != one.number:
+            asked = nothing
+        if one.is_question:
+            asked = covers[i] | (asked if before is not None and before.is_question else nothing)
+            own[i] = with_asked[i] = nothing
+        else:
+            with_asked[i] |= asked
+        before = one
+    chosen = _greedy_cover(candidates, with_asked, own, question, max_quotes)
+    return [] if _covers_too_little(question, with_asked, chosen) else chosen
+
+
+def _greedy_cover(
+    candidates: Sequence[Sentence],
+    covers: Sequence[frozenset[str]],
+    own: Sequence[frozenset[str]],
+    question: QuestionWords,
+    max_quotes: int,
+) -> list[int]:
+    """Return the places of the sentences that cover most, each by what it adds.
+
+    Of equal ones that comes first whose own words, and not those of a question before it, add most.
+    """
     chosen: list[int] = []
     covered, whole = frozenset[str](), sum(question.weights.values())
     while len(chosen) < max_quotes:
@@ -152,7 +226,9 @@ def _greedy_cover(
         ]
         if not gains or not exceeds(max(gains), 0.0, max(gains)):
             break
-        best = best_row(dict(enumerate(gains)))
+        highest = max(gains)
+        equals = [i for i, gain in enumerate(gains) if reaches(gain, highest, highest)]
+        best = best_row({i: question.weight_of(own[i] - covered) for i in equals})
         if chosen and question.weight_of(covers[best] - covered) < MIN_GAIN * whole:
             break
         chosen.append(best)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, Unpack
 
 from clew import cite, recipes
+from clew.budget import BudgetError, without_warning
 from clew.context import Context
 from clew.index.index import Index
 from clew.index.question import QueryKeywords, QueryOptions
@@ -32,6 +33,7 @@ MAX_NAMES = 3  # that a question without a model is looked up with
 READER = Names(min_passages=1)
 CITED = re.compile(r"\[\d+\]")
 NOTHING = "The files say nothing about that."
+TOO_LONG = "What answers is longer than the budget: a larger one holds it."
 ANSWER = (
     "Answer the question in its own language, from the numbered passages alone. Write behind each "
     "sentence the number of the passage that it rests on, as [1] or [2][5]. If the passages do not "
@@ -115,7 +117,7 @@ class Conversation:
             ModelError: The model failed.
         """
         asked = self.standalone(question)
-        context = self.look_up(asked)
+        context = self.look_up(asked) if self.model is not None else self._look_up_quoted(asked)
         pieces = list[str]()
         for piece in self._answer(question.lstrip("+= "), context):
             pieces.append(piece)
@@ -124,12 +126,34 @@ class Conversation:
 
     def look_up(self, question: str) -> Context:
         """Return the numbered context for a question, by itself."""
-        method: Any = recipes.get(self.options.recipe)
+        return self._look_up(question, self.options)
+
+    def _look_up(self, question: str, options: QueryOptions) -> Context:
+        method: Any = recipes.get(options.recipe)
         if hasattr(method, "render"):
             method = replace(method, render=Render("numbered"))
         asked_too = self.model if may_ask_model(method) else None
-        options = replace(self.options, recipe=method, model=asked_too)
+        options = replace(options, recipe=method, model=asked_too)
         return self.index.ask(question, options=options)
+
+    def _look_up_quoted(self, question: str) -> Context:
+        """Return what is quoted from: with what is best, also where it is larger than the budget.
+
+        No more than some of its sentences is printed, and these may fit.
+        """
+        if self.options.budget is None:
+            return self.look_up(question)
+        graph = self.index.graph
+        try:
+            with without_warning() as too_large:
+                context = self._look_up(question, replace(self.options, strict=True))
+        except BudgetError:
+            too_large = graph.tokens[graph.content].tolist()
+        else:
+            if not too_large:
+                return context
+        budget = self.options.budget + 2 * max(too_large)  # headings and numbers take room, too
+        return self._look_up(question, replace(self.options, budget=budget))
 
     def standalone(self, question: str) -> str:
         """Return a question with what it refers to.
@@ -185,10 +209,21 @@ class Conversation:
 
         Of a few words, such as "And why?", too little is left by itself.
         """
-        found = cite.quotes(replace(context, question=question), index=self.index)
+        found = self._fitting_quotes(context.changed(question=question))
         if found or len(words(question)) > FEW_WORDS:
             return found
-        return cite.quotes(context, index=self.index)
+        return self._fitting_quotes(context)
+
+    def _fitting_quotes(self, context: Context) -> str:
+        """Return as many quotes as the budget holds."""
+        found, budget = cite.quotes(context, index=self.index), self.options.budget
+        if budget is None or budget == context.budget:
+            return found
+        for most in range(len(found.splitlines()), 0, -1):
+            fitting = cite.quotes(context, most, self.index)
+            if self.index.graph.count(fitting) <= budget:
+                return fitting
+        return found and TOO_LONG
 
     @property
     def _before(self) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +16,28 @@ from numpy.typing import NDArray
 from clew.algorithms.ranking import dense_ranks, reaches
 from clew.graph import Floats, Graph, freeze
 
+BEGINNING = itemgetter(slice(16))  # of a text: hardly any line is shorter
+INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
+
 
 @dataclass(frozen=True)
 class DuplicatesPart:
-    """The part that finds the copies: content of one kind with one text under the same sections.
+    r"""The part that finds the copies: content of one kind with one text under the same sections.
 
     The title of a document does not tell two texts apart: what stands in several files is read
-    once. A section does, since the same words may mean something else in it.
+    once. A section does, since the same words may mean something else in it. Where lines end does
+    not tell them apart either, unless some are indented, as those of code are.
 
     Example:
         >>> from clew import Graph
-        >>> Graph.of(["same", "other", "same"]).part(DuplicatesPart()).copies_of(0)
+        >>> graph = Graph.of(["It is all one and the same", "other", "It is all one and\nthe same"])
+        >>> graph.part(DuplicatesPart()).copies_of(0)
         [2]
     """
 
     def compute(self, graph: Graph) -> Duplicates:
         rows = np.flatnonzero(graph.content).tolist()  # no other text need be made
-        texts = [graph.texts[row].strip() for row in rows]
+        texts = _without_line_ends([graph.texts[row].strip() for row in rows])
         first_of = dict[str, int]()
         others: defaultdict[str, list[int]] = defaultdict(list)  # of few texts: most have no copy
         if len(set(texts)) < len(texts):
@@ -104,6 +111,29 @@ class Duplicates:
     def copies_of(self, row: int) -> list[int]:
         """Return the other rows with the text of this one."""
         return [copy for copy in self.groups.get(int(self.first[row]), ()) if copy != row]
+
+
+def _without_line_ends(texts: Sequence[str]) -> Sequence[str]:
+    """Return texts with spaces where lines end, or as they are where no other is alike.
+
+    A line end in the place of a space leaves a text as long as it is, and its beginning as it is.
+    So most texts need not be looked through.
+    """
+    beginnings = list(map(BEGINNING, texts))
+    alike = Counter(beginnings)
+    if len(alike) == len(texts):
+        return texts
+    lengths = Counter(
+        (beginning, len(text))
+        for beginning, text in zip(beginnings, texts, strict=True)
+        if alike[beginning] > 1
+    )
+    return [
+        text.replace("\n", " ")
+        if alike[beginning] > 1 and lengths[beginning, len(text)] > 1 and not INDENTED.search(text)
+        else text
+        for beginning, text in zip(beginnings, texts, strict=True)
+    ]
 
 
 def _sections_around(graph: Graph, row: int) -> tuple[str, ...]:

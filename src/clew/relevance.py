@@ -6,9 +6,10 @@ on the scale of the embedder: how much of the question's words the passage has (
 far its cosine stands out from those of all passages (among the candidates of another retriever, the
 score that it came with), how much of the question no passage knows, how many terms the question
 has, and how many passages there were to choose from, since among many one has some of the words by
-chance. English function words do not count, since tables and programs have none. A relevance is the
-chance that a question has an answer here whose best passage is like this one, where as many
-questions have an answer as have none.
+chance. English function words do not count, since tables and programs have none. Those of another
+language count where they are common (`clew.seed.bm25.MIN_COMMON`): no manual page says "ich", and
+its idf would take it for what is asked. A relevance is the chance that a question has an answer
+here whose best passage is like this one, where as many questions have an answer as have none.
 
 The coefficients are fitted on the tune halves of 23 sets of everyday questions, whole and in small
 parts; `python -m tests.benchmarks.relevance` fits them anew and shows what they tell apart.
@@ -37,6 +38,7 @@ from clew.graph import (
     freeze,
     take_vectors,
 )
+from clew.seed._likely_languages import function_words_in
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.text.stems import FUNCTION_WORDS
 
@@ -193,7 +195,9 @@ class QuestionRelevance:
         index: InvertedIndex = graph.part(InvertedIndexPart())
         if not len(index.rows):
             return None
-        stems = dict(index.stems_of(canonical_text(graph, question), FUNCTION_WORDS))
+        text = canonical_text(graph, question)
+        own = function_words_in(text, index.languages)
+        stems = dict(index.stems_of(text, FUNCTION_WORDS, own))
         numbers = [index.stems[stem] for stem, is_known in stems.items() if is_known]
         covered, known = index.postings.covered(numbers)
         unknown = (len(stems) - len(numbers)) * index.postings.idf(0)

@@ -180,6 +180,10 @@ class Postings:
         """Return whether a text has a term."""
         return any(True for _ in self._found(term))
 
+    def frequency(self, term: int) -> int:
+        """Return how many texts have a term, of all that its idf is counted in."""
+        return sum(end - start for _, start, end, _ in self._found(term))
+
     def texts_with(self, term: int) -> Rows:
         """Return the texts that have a term, ascending."""
         found = [texts for texts, _ in self._postings(term)]

@@ -32,7 +32,7 @@ from clew.cli.source import (
 )
 from clew.cli.terminal import print_remark, print_result
 from clew.context import Context
-from clew.conversation import Conversation
+from clew.conversation import NOTHING, TOO_LONG, Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index
 from clew.index.question import DEFAULT_BUDGET
@@ -112,6 +112,8 @@ def _check_order(sources: list[str], question: str) -> None:
 def ask(options: argparse.Namespace) -> int:
     """Print the context for the question; the exit code is 1 where nothing was found, as grep's is.
 
+    So it is where the answer is that the files say nothing.
+
     A wrong recipe, filter or model, and a place that no page can be written to, is an error before
     anything is read.
     """
@@ -120,7 +122,7 @@ def ask(options: argparse.Namespace) -> int:
     if options.html:
         check_writable(options.html)
     method = _with_style(chosen_method(options), options)
-    model = models.typed_model(options)
+    model, is_answered = models.typed_model(options), True
     asked: Any = {"recipe": method, "model": model, **question_parameters(options)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
@@ -134,6 +136,7 @@ def ask(options: argparse.Namespace) -> int:
             if options.answer:
                 print_answer(options.question, conversation)
                 context = conversation.turns[-1].context
+                is_answered = conversation.turns[-1].answer not in (NOTHING, TOO_LONG)
             else:
                 context = index.ask(options.question, options=conversation.options)
     if context.nothing_found:
@@ -144,7 +147,7 @@ def ask(options: argparse.Namespace) -> int:
     if context.usage:
         print_remark(f"the language model: {context.usage}")
     _print_context(context, options)
-    return 0 if context.items else NOTHING_FOUND
+    return 0 if context.items and is_answered else NOTHING_FOUND
 
 
 def _print_context(context: Context, options: argparse.Namespace) -> None:

@@ -9,6 +9,10 @@ import unicodedata
 
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
+LARGER_BUDGET = (
+    "give a larger --budget, or, where files are read, smaller passages with --tokens below it"
+)
+
 
 def prepare_output() -> None:
     """Prepare both streams, and print what the package logs as remarks.
@@ -92,4 +96,8 @@ class _RemarkHandler(logging.Handler):
     """Prints what the package logs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print_remark(record.getMessage())
+        too_large = getattr(record, "too_large", None)
+        if too_large is None:
+            print_remark(record.getMessage())
+        else:  # what is said to callers of the library is no advice here
+            print_remark(f"{too_large}; {LARGER_BUDGET}")

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from clew.algorithms.kernels.automaton import found_by_automaton
 from clew.graph import offsets_of
 from clew.seed._identifier_model import identifier_model
+from clew.text.function_words import function_words_of
 from clew.text.kept import Kept
-from clew.text.stems import identify_each
+from clew.text.stems import FUNCTION_WORDS, identify_each
 
 
 def identify_languages_of(
@@ -50,6 +51,23 @@ def likely_language(text: str, languages: Sequence[str] | None = None) -> str:
         'de'
     """
     return identify_languages_of([text], languages)[0]
+
+
+def function_words_in(question: str, languages: Sequence[str]) -> frozenset[str]:
+    """Return the function words of a question's own language, without those of English.
+
+    Args:
+        question: The text of the question.
+        languages: Those of the corpus, of which the question has one, or else is in English.
+
+    Example:
+        >>> sorted(function_words_in("Wie finde ich was?", ["de"]) & {"ich", "was", "wie"})
+        ['ich', 'wie']
+        >>> function_words_in("How do I find the way?", ["de"])
+        frozenset()
+    """
+    own = likely_language(question, [*dict.fromkeys([*languages, "en"])])
+    return function_words_of(own) - FUNCTION_WORDS
 
 
 def find_likeliest(text: str, among: tuple[str, ...]) -> str:

@@ -31,6 +31,7 @@ from clew.types import Query, Seeds
 
 QUESTION_WORDS = FUNCTION_WORDS | {"do", "i"}
 FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in references and notes
+MIN_COMMON = 0.3  # of the nodes, which have a stem that is common among them
 BLOCK = 256  # texts whose terms are looked for together
 MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
@@ -120,7 +121,10 @@ class InvertedIndex:
         return weights
 
     def stems_of(
-        self, text: str, left_out: AbstractSet[str] = frozenset()
+        self,
+        text: str,
+        left_out: AbstractSet[str] = frozenset(),
+        left_out_if_rare: AbstractSet[str] = frozenset(),
     ) -> list[tuple[str, bool]]:
         """Return the stem of every term of a question, and whether some node has it.
 
@@ -129,10 +133,23 @@ class InvertedIndex:
         Args:
             text: the question.
             left_out: terms that are left out, unless there are no others.
+            left_out_if_rare: those of the others that are left out, unless there are no others,
+                where less than `MIN_COMMON` of the nodes have their stem.
         """
         every = terms(text)
         wanted = [term for term in every if term not in left_out] or every
-        return self._stems(wanted, likely_language(text, self.languages))
+        stems = self._stems(wanted, likely_language(text, self.languages))
+        if left_out_if_rare.isdisjoint(wanted):
+            return stems
+        kept = [
+            (stem, is_known)
+            for term, (stem, is_known) in zip(wanted, stems, strict=True)
+            if term not in left_out_if_rare or (is_known and self._is_common(stem))
+        ]
+        return kept or stems
+
+    def _is_common(self, stem: str) -> bool:
+        return self.postings.frequency(self.stems[stem]) >= MIN_COMMON * len(self.postings)
 
     def _stems(self, wanted: Sequence[str], own: str) -> list[tuple[str, bool]]:
         languages = dict.fromkeys([own, *self.languages])

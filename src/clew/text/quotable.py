@@ -1,14 +1,26 @@
-"""What can be quoted of a text: sentences, lines of what is no prose, and rows of tables."""
+"""What can be quoted of a text: sentences, messages, lines of what is no prose, rows of tables."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from clew.text.spans import Span, lines, paragraphs, sentences
+from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+_TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?"
+_DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+_STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may begin with a time
+    rf"\[(?:{_DATE},?[ T])?{_TIME}[^\]\n]{{0,9}}\]"
+    rf"|{_DATE},?[ T]{_TIME}|{_TIME}(?= *[<|–—-](?! *\d))",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
+_MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 
 
 class Quotable(NamedTuple):
@@ -17,12 +29,15 @@ class Quotable(NamedTuple):
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: What is quoted: the piece, or the row of a table with the names of its columns.
+        text: What is quoted: the piece without marks of emphasis whose other one is outside, or the
+            row of a table with the names of its columns.
+        is_row: Whether it is a row of a table.
     """
 
     start: int
     end: int
     text: str
+    is_row: bool = False
 
 
 class _Row(NamedTuple):
@@ -43,15 +58,30 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
     Example:
         >>> [piece.text for piece in quotable("Ben sails. Anna left.", {})]
         ['Ben sails.', 'Anna left.']
+        >>> [piece.text for piece in quotable("**Who sails?** It is *Ben*.", {})]
+        ['**Who sails?**', 'It is *Ben*.']
     """
     for begin, end in paragraphs(text):
         for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
             rows = _table_rows([text[start:stop] for start, stop in spans], columns)
             for row in rows:
-                yield Quotable(spans[row.first][0], spans[row.last][1], row.text)
+                yield Quotable(spans[row.first][0], spans[row.last][1], row.text, is_row=True)
             if not rows:
                 yield from _sentences(text, (spans[0][0], spans[-1][1]))
+
+
+def without_speaker(text: str) -> str:
+    """Return a message without the time and the speaker before it.
+
+    Example:
+        >>> without_speaker("[12:03] <anna> who sails"), without_speaker("Anna: who sails")
+        ('who sails', 'who sails')
+    """
+    stamp = _STAMP.match(text)
+    said = text[stamp.end() :].lstrip(" -–—|") if stamp else text
+    speaker = _SPEAKER.match(said)
+    return said[speaker.end() :] if speaker else said
 
 
 def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
@@ -93,6 +123,65 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
 
 
 def _sentences(text: str, span: Span) -> Iterator[Quotable]:
-    for begin, stop in sentences(text, *span, "en"):
-        spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
-        yield from (Quotable(a, b, text[a:b]) for a, b in spans)
+    pairs = _paired_marks(text, span)
+    for message in _messages(text, span):
+        for begin, stop in sentences(text, *message, "en"):
+            spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
+            for one in spans:
+                yield from _without_single_marks(text, one, pairs)
+
+
+def _messages(text: str, span: Span) -> Iterator[Span]:
+    """Yield the messages of a chat and the entries of a log, and any other text as it is.
+
+    One begins with a line that has a time or a speaker before it. A name with a colon is a speaker
+    where it comes before several lines, which the name of a field does not.
+    """
+    begins = [begin for begin, _ in lines(text, *span)]
+    found = (_SPEAKER.match(text, begin, span[1]) for begin in begins)
+    speakers = [match and match.group() for match in found]
+    counts = Counter(filter(None, speakers))
+    talks = max(counts.values(), default=0) > 1
+    bounds = [
+        begin
+        for begin, speaker in zip(begins, speakers, strict=True)
+        if (talks and speaker) or _STAMP.match(text, begin, span[1])
+    ]
+    for begin, end in pairwise([span[0], *(one for one in bounds if one > span[0]), span[1]]):
+        yield trim_span(text, begin, end)
+
+
+class _Mark(NamedTuple):
+    """A mark of emphasis or code: where it is, and where the one that it goes with starts."""
+
+    start: int
+    end: int
+    other: int
+
+
+def _paired_marks(text: str, span: Span) -> list[_Mark]:
+    """Return the marks of emphasis and code that open or close something, in order."""
+    paired, opened = list[_Mark](), dict[str, Span]()
+    for match in _MARKS.finditer(text, *span):
+        (start, end), mark = match.span(), match.group()
+        before, behind = text[max(start - 1, span[0]) : start], text[end : min(end + 1, span[1])]
+        if mark in opened and before.strip() and not behind.isalnum():
+            paired += [_Mark(*opened[mark], start), _Mark(start, end, opened.pop(mark)[0])]
+        elif behind.strip() and not before.isalnum():
+            opened[mark] = (start, end)
+    return sorted(paired)
+
+
+def _without_single_marks(text: str, span: Span, paired: Sequence[_Mark]) -> Iterator[Quotable]:
+    """Yield a piece without marks whose other one is outside; nothing where no more is in it."""
+    begin, stop = span
+    first, last = (bisect_left(paired, place, key=lambda mark: mark.start) for place in span)
+    while last < len(paired) and paired[last].start == stop and begin <= paired[last].other < stop:
+        stop, last = paired[last].end, last + 1  # it closes what is quoted
+    single = [mark for mark in paired[first:last] if not begin <= mark.other < stop]
+    bounds = [begin, *(place for mark in single for place in (mark.start, mark.end)), stop]
+    parts = list(zip(bounds[::2], bounds[1::2], strict=True))
+    filled = [part for part in (trim_span(text, *part) for part in parts) if part[0] < part[1]]
+    if filled:
+        left = "".join(text[start:end] for start, end in parts)
+        yield Quotable(filled[0][0], filled[-1][1], left.strip())

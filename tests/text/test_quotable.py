@@ -1,0 +1,53 @@
+"""What can be quoted: messages of chats by themselves, and prose as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+import clew
+from clew.cite import quotes
+from clew.text.quotable import quotable
+
+MESSAGES = {
+    "whatsapp": [
+        "12.03.24, 18:05 - Anna: when do we meet",
+        "12.03.24, 18:06 - Ben: at nine by the boat",
+        "12.03.24, 18:07 - Anna: ok",
+    ],
+    "telephone": ["[12/03/24, 6:05:33 PM] Anna: hello", "[12/03/24, 6:06:10 PM] Ben: at nine"],
+    "irc": ["[12:03] <anna> what now", "[12:04] <ben> we sail"],
+    "irssi": ["12:03 <anna> what now", "12:04 <@ben> we sail"],
+    "log": ["2024-03-12T12:03:44Z started", "2024-03-12 12:03:45 no disk\n  on this machine"],
+    "bare": ["Anna: when do we meet", "Ben Okri: at nine\nby the boat", "Anna: ok"],
+    "angles": ["<anna> what now", "<ben> we sail", "<anna> ok"],
+}
+PROSE = (
+    "The train leaves at\n12:03 and arrives at\n12:45 in Bonn.",
+    "The shop is open from\n8:00 - 12:00 on weekdays.",
+    "Name: Boat\nColour: teal",
+    "It is written as\n<b> and read as bold.",
+    "There is one rule for it, and that\nis: nobody sails alone.",
+)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_is_quoted_by_itself(name):
+    text = "\n".join(MESSAGES[name])
+    pieces = list(quotable(text, {}))
+    assert [piece.text for piece in pieces] == MESSAGES[name]
+    assert [text[piece.start : piece.end] for piece in pieces] == MESSAGES[name]
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_what_is_no_message_is_not_cut_at_its_lines(text):
+    assert [piece.text for piece in quotable(text, {})] == [text]
+
+
+@pytest.mark.parametrize("stamp", ["12.03.24, 18:{} - Ben: ", "[18:{}] <ben> ", "18:{} <ben> "])
+def test_a_chat_answers_with_the_message_that_answers(stamp):
+    said = [f"the weather is fine on day {day}" for day in range(10, 24)]
+    said[7:9] = ["what is the guest network called", "the guest network is called Otter"]
+    lines = [stamp.format(minute) + message for minute, message in enumerate(said, 10)]
+    index = clew.Index.from_documents([clew.Document("chat", "\n".join(lines))])
+    answer = quotes(index.ask("What is the guest network called?"))
+    assert answer == f"{lines[8]} [1]"
