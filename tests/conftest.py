@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 import zlib
 
 import numpy as np
@@ -52,3 +54,28 @@ def _own_cache(tmp_path_factory):
 def _no_pauses(monkeypatch):
     """Calls of a model that fail are made again at once."""
     monkeypatch.setattr("clew.model.model.sleep", lambda seconds: None)
+
+
+@pytest.fixture(autouse=True)
+def _no_lost_loops(request, monkeypatch):
+    """Event loops that a framework makes where there is none are closed: it leaves them open.
+
+    Else the garbage collector says so, in whichever test it happens to find one.
+    """
+    if sys.version_info >= (3, 14) or request.node.get_closest_marker("asyncio"):
+        yield  # there none is made, and here pytest-asyncio closes its own
+        return
+    made, policy = [], asyncio.get_event_loop_policy()
+    make = policy.new_event_loop
+
+    def new_event_loop():
+        made.append(make())
+        return made[-1]
+
+    monkeypatch.setattr(policy, "new_event_loop", new_event_loop)
+    yield
+    idle = [loop for loop in made if not loop.is_running()]  # those of other threads stay
+    for loop in idle:
+        loop.close()
+    if idle:
+        asyncio.set_event_loop_policy(None)  # which knows of none of them
