@@ -41,6 +41,7 @@ from clew.graph import (
 from clew.graph.filtering import surviving_rows
 from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
 from clew.index.contents import IndexContents
+from clew.index.given_facts import facts_left
 from clew.processes import working
 from clew.read import (
     CachedExtractor,
@@ -192,6 +193,8 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         gone = {one.id for one in compress(index.documents, is_gone.tolist())}
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
+        if any(one.source in index.facts for one in some):
+            return None  # those of the source may be read from another piece then
         if _name(left, gone) or _name(some, index.document_of.keys() - gone):
             return None
     base, rows = index.graph, index.document_rows[is_gone]
@@ -213,10 +216,7 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
     """
     base = index.graph
     left = tuple(compress(index.documents, (~is_gone).tolist()))
-    facts = index.facts
-    if facts:
-        ids = {one.id for one in compress(index.documents, is_gone.tolist())}
-        facts = {id: triples for id, triples in facts.items() if id not in ids}
+    facts = facts_left(index.facts, left)
     stays = surviving_rows(base, ~forbidden)
     linked, late = base, set[str]()
     if waits:  # edges that nobody has asked for are not made for this
