@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,3 +120,78 @@ def test_facts_are_those_that_a_dictionary_would_have(steps, in_its_place):
             index = change([Document(*item) for item in came.items()], facts=with_facts)
     assert index.facts == facts
     assert said(index) == told(facts)
+
+
+DID_NOT_COME = r"facts were given for 1 documents that did not come, for instance 'elsewhere'"
+ELSEWHERE = {"elsewhere": [("x", "y", "z")]}
+
+
+@pytest.mark.usefixtures("sizes")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda index: build(facts=ELSEWHERE),
+        lambda index: index.add([Document("new", "A zebra.")], facts=ELSEWHERE),
+        lambda index: index.upsert([Document("new", "A zebra.")], facts=ELSEWHERE),
+        lambda index: index.upsert(HERE, facts=ELSEWHERE),
+        lambda index: index.sync(HERE, facts=SAID | ELSEWHERE),
+        lambda index: index.sync([Document("new", "A zebra.")], facts=ELSEWHERE),
+    ],
+)
+def test_facts_of_what_did_not_come_are_refused_everywhere(change):
+    index = build()
+    with pytest.raises(ValueError, match=DID_NOT_COME):
+        change(index)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_of_what_is_there_come_with_it_alone():
+    index, new = build(), [Document("new", "A zebra.")]
+    piece = [Document("new", "A zebra.", source="c")]
+    for documents in (new, piece):
+        for change in (index.add, index.upsert):
+            with pytest.raises(ValueError, match="did not come, for instance 'c'"):
+                change(documents, facts={"c": [("x", "y", "z")]})
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_has_pieces_alone_has_facts_as_long_as_it_has_pieces():
+    book, again = {"book": [SAID["a"][0]]}, {"book": [SAID["b"][0]]}
+    pages = [Document("p1", TEXTS[0], source="book"), Document("p2", "A sea.", source="book")]
+    index = build([*pages, HERE[2]], book)
+    assert said(index) == told({"p1": SAID["a"]})
+    assert index.upsert(pages, facts=book) is index
+    assert said(index.upsert(pages, facts=again)) == told({"p1": SAID["b"]})
+    assert index.sync([*pages, HERE[2]]) is index
+    assert said(index.delete("p1")) == told({"p2": SAID["a"]})
+    for gone in (index.delete(["p1", "p2"]), index.sync([HERE[2]])):
+        assert (said(gone), gone.facts) == ({}, {})
+    fewer = index.upsert([Document("p1", "Another.", source="book")])
+    assert fewer.facts == book
+    more = index.add([Document("p3", TEXTS[1], source="book")], facts=again)
+    assert more.facts == {"book": [SAID["a"][0], SAID["b"][0]]}
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_as_lists_are_those_that_are_loaded_again(tmp_path):
+    listed = {id: [list(triple) for triple in triples] for id, triples in SAID.items()}
+    index = build(facts={id: iter(triples) for id, triples in listed.items()})
+    assert index.facts == SAID
+    index.save(tmp_path / "index")
+    for one in (index, Index.load(tmp_path / "index", embedder=hashed_words)):
+        assert one.upsert(HERE, facts=listed) is one
+        assert one.sync(HERE, facts=SAID) is one
+
+
+@pytest.mark.parametrize("wrong", [None, "Anna", 7, {"Anna": "owns"}])
+def test_facts_of_another_kind_are_told_of(wrong):
+    expected = r"\[\(subject, relation, object\)\]; document 'a' has " + re.escape(repr(wrong))
+    for make in (build, lambda facts: build().upsert(HERE, facts=facts)):
+        with pytest.raises(TypeError, match=expected):
+            make(facts={"a": wrong})
+
+
+@pytest.mark.parametrize("wrong", [["Anna", "owns"], ["Anna", "owns", 7], "abc", 7, None])
+def test_a_fact_of_another_kind_is_told_of(wrong):
+    with pytest.raises(ValueError, match=r"three strings; document 'a' has"):
+        build(facts={"a": [wrong]})

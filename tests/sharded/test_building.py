@@ -70,3 +70,20 @@ def test_what_cannot_be_divided_is_said(tmp_path):
         build_shards(DOCUMENTS[:1], [tmp_path / "a", tmp_path / "b"], shard_of={"d0": 0})
     with pytest.raises(ValueError, match="go to 6 shards, and there are 1 targets"):
         build_shards(DOCUMENTS[:1], [tmp_path / "a"], shard_of={"d0": 5})
+
+
+def test_facts_of_no_shard_are_refused_and_those_that_were_given_stay(tmp_path):
+    documents = [clew.Document(f"d{n}", f"Ferry {n} sails to Corfu.") for n in range(12)]
+    targets = [tmp_path / "one", tmp_path / "two"]
+    facts = {one.id: [["Ferry", "sails to", "Corfu"]] for one in documents[:3]}
+    with pytest.raises(ValueError, match="did not come, for instance 'elsewhere'"):
+        build_shards(documents, targets, facts=facts | {"elsewhere": []})
+
+    def given():
+        return {
+            id: each for target in targets for id, each in clew.Index.load(target).facts.items()
+        }
+
+    for again, expected in ((facts, facts), (None, facts), ({}, {})):
+        build_shards(documents, targets, facts=again)
+        assert given() == {id: [*map(tuple, each)] for id, each in expected.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -541,7 +541,7 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    if not isinstance(triple, str) and len(triple) == 3:
+    if isinstance(triple, Collection) and not isinstance(triple, str) and len(triple) == 3:
         subject, relation, object = triple
         if type(subject) is type(relation) is type(object) is str or (
             isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)
