@@ -36,11 +36,12 @@ from clew.graph import (
     carry_shrunk_parts,
     freeze,
     row_mask,
+    texts_at,
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
 from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
-from clew.index.contents import IndexContents
+from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
 from clew.processes import working
 from clew.read import (
@@ -231,7 +232,47 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
     ]
     graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
-    return replace(index, graph=graph, documents=left, facts=facts)
+    extracted, failed = _reading_left(index, forbidden)
+    return replace(
+        index, graph=graph, documents=left, facts=facts, extracted=extracted, failed=failed
+    )
+
+
+def _reading_left(
+    index: IndexContents, forbidden: Mask
+) -> tuple[Mapping[str, Sequence[Triple]], Failures]:
+    """Return what an extractor has read in the passages that stay, and what failed of them.
+
+    What it reads is kept by the title and the text of a passage, which several may share.
+
+    Args:
+        index: The index before.
+        forbidden: bool [nodes], those that go.
+    """
+    extracted, failed = index.extracted, index.failed
+    if not extracted and not failed:
+        return extracted, failed
+    graph, is_passage = index.graph, index.graph.kinds.mask("passage")
+    gone = np.flatnonzero(forbidden & is_passage).tolist()
+    if failed:
+        ids = set(texts_at(graph.ids, gone))
+        failed = tuple(one for one in failed if one[0] not in ids)
+    if extracted:
+        keys = _keys_of(index, gone) & extracted.keys()
+        texts = set(texts_at(graph.texts, gone)) if keys else set[str]()
+        stay = np.flatnonzero(~forbidden & is_passage).tolist() if keys else []
+        alike = [
+            row
+            for row, text in zip(stay, texts_at(graph.texts, stay), strict=True)
+            if text in texts
+        ]
+        keys -= _keys_of(index, alike)
+        extracted = {key: triples for key, triples in extracted.items() if key not in keys}
+    return extracted, failed
+
+
+def _keys_of(index: IndexContents, rows: Sequence[int]) -> set[str]:
+    return {one.key for one in passages_of_rows(index.graph, rows, index.document_of)}
 
 
 def _can_change(index: IndexContents) -> bool:
