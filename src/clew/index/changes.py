@@ -36,6 +36,8 @@ from clew.usage import metered
 MAX_SHOWN = 3  # of what was left out, where that is all there was
 FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an index of that"
 
+UNIT_TOLERANCE = 1e-3  # of the square of a vector's length, as a graph has it
+
 Contents = TypeVar("Contents", bound=IndexContents)
 
 
@@ -247,18 +249,44 @@ def _fresh_among(
     """
     there, fresh, moved = index.document_of, list[Document](), dict[str, Document]()
     for document in loaded:
-        before = there.get(document.id)
-        if before is None or index.facts.get(document.id, []) != facts.get(document.id, []):
+        before, id = there.get(document.id), document.id
+        if (
+            before is None
+            or index.facts.get(id, []) != facts.get(id, [])
+            or _has_other_vector(index, before, document)
+        ):
             fresh.append(document)
         elif before != document:
             same = replace(before, source_map=document.source_map)
             if same == document:
-                moved[document.id] = same
+                moved[id] = same
             else:
                 fresh.append(document)
     if moved:
         index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
     return index, fresh
+
+
+def _has_other_vector(index: IndexContents, before: Document, document: Document) -> bool:
+    """Return whether a document came with another vector than its text has in the index.
+
+    One without a vector says nothing of it. That of a document that was cut is not used, nor is any
+    where the embedder is fitted; there, one that is wrong counts, so that a build refuses it.
+
+    Args:
+        index: The index.
+        before: The document in the index.
+        document: The document of that id which came.
+    """
+    if document.vector is None:
+        return False
+    row, given = index.graph.find_row(document.id), np.asarray(document.vector, np.float32)
+    if row is None or index.graph.kinds[row] == "document":
+        return False
+    if index.fitted:
+        return given.ndim != 1 or not abs(float(given @ given) - 1) < UNIT_TOLERANCE
+    known = index.graph.vectors[row] if before.vector is None else before.vector
+    return not np.array_equal(np.asarray(known, np.float32), given)
 
 
 def _with_fresh(

@@ -100,6 +100,8 @@ def with_documents_in_place(
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
         if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
             return None
+        if index.fitted:  # whose vectors can be compared with no others
+            more = more.unchecked(vectors=freeze(np.zeros((len(more), 0)), np.float32))
         with working(config.processes):
             _, more = attach_vectors(
                 more,

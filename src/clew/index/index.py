@@ -330,7 +330,8 @@ class Index(IndexContents):
         """Return the index with these documents: new ones, and those of a known id in its place.
 
         A document that is there already with the same text, metadata and facts costs nothing; where
-        all are, the index itself is returned.
+        all are, the index itself is returned. One that brings another vector is another document,
+        unless the embedder is fitted; one without a vector keeps that of the same document.
 
         Args:
             documents: As in `from_documents`.
