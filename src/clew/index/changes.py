@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from clew.garbage import collecting_rarely
 from clew.graph import Mask, Vectors, row_mask, take_vectors, texts_at
 from clew.index.build import KnownResults, build_graph, generate_texts
 from clew.index.config import IndexConfig
-from clew.index.contents import IndexContents
+from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import (
     FactsOf,
     collect_facts,
@@ -141,6 +142,7 @@ def with_documents(
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
     loaded, skipped, files = index.config.load(documents)
+    now_skipped = _skipped_after(index, documents, loaded, skipped)
     unplaced = without_label(index.documents, loaded)
     loaded = [unplaced.get(one.id, one) for one in loaded]
     added_facts: FactsOf = collect_facts(loaded, facts, index.document_of)
@@ -148,7 +150,7 @@ def with_documents(
     if not any(one.id in unplaced for one in index.documents):
         in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
     if in_place is not None:
-        return replace(in_place, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+        return replace(in_place, skipped=now_skipped, files={**index.files, **files})
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
@@ -157,7 +159,7 @@ def with_documents(
     together = tuple(unplaced.get(one.id, one) for one in read)
     more = {id: [*index.facts.get(id, ()), *triples] for id, triples in added_facts.items()}
     changed = rebuild(index, together, {**index.facts, **more}, progress=progress, added=True)
-    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+    return replace(changed, skipped=now_skipped, files={**index.files, **files})
 
 
 def without_documents(
@@ -228,13 +230,55 @@ def with_replaced(
     gone = {document.id for document in fresh if document.id in there}
     if others_go:
         gone |= there.keys() - {document.id for document in loaded}
-    if others_go and (index.skipped != tuple(skipped) or index.files != files):
-        index = replace(index, skipped=tuple(skipped), files=files)
+    if others_go:
+        now_skipped, now_files = tuple(skipped), files
+    else:
+        now_skipped = _skipped_after(index, documents, loaded, skipped)
+        now_files = {**index.files, **files}
+    if others_go and (index.skipped != now_skipped or index.files != now_files):
+        index = replace(index, skipped=now_skipped, files=now_files)
     is_all = others_go and facts is not None
     changed = _with_fresh(index, gone, fresh, new_facts, is_all, progress)
-    if changed is index or others_go:
+    if others_go or (changed is index and index.skipped == now_skipped):
         return changed
-    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+    return replace(changed, skipped=now_skipped, files=now_files)
+
+
+def _skipped_after(
+    index: IndexContents,
+    sources: object,
+    loaded: Sequence[Document],
+    skipped: Sequence[tuple[str, str]],
+) -> Failures:
+    """Return what an index leaves out, once more has come: of what came again, what is so now.
+
+    Args:
+        index: The index before.
+        sources: What came: all that was left out below a folder is looked at again with it.
+        loaded: What was read of it.
+        skipped: What was left out of it.
+    """
+    again = {_file_of(name) for name, _ in skipped}
+    for document in loaded:
+        again |= {document.id, str(document.metadata.get("path", document.id))}
+    alone = sources if isinstance(sources, (list, tuple)) else [sources]
+    folders = tuple(f"{one.as_posix()}/" for one in map(_as_path, alone) if one is not None)
+    stay = [
+        (name, reason)
+        for name, reason in index.skipped
+        if not {name, _file_of(name)} & again and not name.startswith(folders)
+    ]
+    return (*stay, *skipped)
+
+
+def _file_of(name: str) -> str:
+    """Return the file of a row that was left out, such as `rows.jsonl#2`; else the name itself."""
+    file, _, row = name.rpartition("#")
+    return file if row.isdecimal() else name
+
+
+def _as_path(source: object) -> Path | None:
+    return Path(source) if isinstance(source, (str, Path)) else None
 
 
 def _fresh_among(
