@@ -485,6 +485,12 @@ class Index(IndexContents):
         Of a large index that was changed in place since it was saved there or loaded from there,
         the changes alone are written. Framework objects that documents came as are not saved.
 
+        The last save is what is loaded: of two processes that load an index, change it and save it,
+        the second one saves without the changes of the first, and the log of "clew.index" warns.
+        The generation before stays for `Index.load(path, generation=N)`. Load again before each
+        change, have one process make all of them, or keep the index in a database, where writers
+        take turns.
+
         Args:
             path: A folder that holds an index, or is empty or does not exist; or the address of one
                 in a storage that fsspec reaches, `s3://bucket/name`, which is written likewise: see
