@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -87,3 +88,17 @@ def test_facts_of_no_shard_are_refused_and_those_that_were_given_stay(tmp_path):
     for again, expected in ((facts, facts), (None, facts), ({}, {})):
         build_shards(documents, targets, facts=again)
         assert given() == {id: [*map(tuple, each)] for id, each in expected.items()}
+
+
+def test_what_was_closed_says_so(tmp_path):
+    targets = [tmp_path / str(i) for i in range(3)]
+    build_shards(DOCUMENTS, targets)
+    with ShardedIndex.open(targets) as sharded:
+        assert sharded.ask("Which ferry sails?").ids
+        again = ShardedIndex.open(targets)
+    again.close()
+    for closed in (sharded, again):
+        with pytest.raises(RuntimeError, match="this ShardedIndex was closed"):
+            closed.ask("Which ferry sails?")
+        with pytest.raises(RuntimeError, match="this ShardedIndex was closed"):
+            asyncio.run(closed.aask("Which ferry sails?"))
