@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -213,3 +214,32 @@ def test_gold_quotes_are_looked_for_in_the_files_that_patterns_leave(capsys, fol
     assert "no passage holds a whole quote" in capsys.readouterr().out
     assert cli.main([*command, "--include", "*.md"]) == 2
     assert "add --gold" in capsys.readouterr().err
+
+
+def test_facts_of_what_is_not_there_are_an_error_the_second_time_too(capsys, folder, tmp_path):
+    facts, saved = tmp_path / "facts.json", tmp_path / "docs.clew"
+    facts.write_text(json.dumps({"ferry.md": [["Ferries", "sail at", "nine"]]}))
+    typed = ("--facts", str(facts))
+    ask(capsys, folder, *typed)
+    assert cli.main(["index", str(folder), "-o", str(saved), *typed]) == 0
+    facts.write_text(json.dumps({"nowhere.md": [["Ferries", "sail at", "nine"]]}))
+    for command in (["ask", str(folder), "ferries"], ["index", str(folder), "-o", str(saved)]):
+        capsys.readouterr()
+        assert cli.main([*command, *typed]) != 0
+        assert "did not come, for instance 'nowhere.md'" in capsys.readouterr().err
+
+
+def test_the_same_facts_again_change_nothing_and_those_that_go_are_named(capsys, folder, tmp_path):
+    facts, saved = tmp_path / "facts.json", tmp_path / "docs.clew"
+    facts.write_text(json.dumps({"ferry.md": [["Ferries", "sail at", "nine"]]}))
+    command = ["index", str(folder), "-o", str(saved)]
+    assert cli.main([*command, "--facts", str(facts)]) == 0
+    for typed in (["--facts", str(facts)], []):
+        capsys.readouterr()
+        assert cli.main([*command, *typed]) == 0
+        assert "nothing has changed" in capsys.readouterr().out
+    assert clew.Index.load(saved).facts == {"ferry.md": [("Ferries", "sail at", "nine")]}
+    write(folder / "ferry.md", "Ferries sail at noon.")
+    assert cli.main(command) == 0
+    assert "1 document lost the facts" in capsys.readouterr().err
+    assert clew.Index.load(saved).facts == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -67,3 +68,21 @@ def test_a_filter_under_way_keeps_no_other_question_waiting(embed):
         assert len(index.ask("sea", recipe="bm25")) == 12, "a part of the graph is not locked"
         Slow.go_on.set()
         assert first.result(timeout=30).graph.ids == ("d1",)
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_filtered_index_is_sent_to_another_process(monkeypatch, is_large, is_asked):
+    monkeypatch.setattr("clew.embedding.attach.is_large", lambda _: is_large)
+    documents = [
+        Document(f"d{i}", f"Ferry {i} sails to Corfu with Anna.", {"group": i % 2})
+        for i in range(12)
+    ]
+    facts = {one.id: [(f"Ferry {one.id}", "sails to", "Corfu")] for one in documents}
+    filtered = Index.from_documents(documents, facts=facts).filtered({"group": 1})
+    expected = filtered.ask("Who sails to Corfu?") if is_asked else None
+    sent = pickle.loads(pickle.dumps(filtered))
+    answer = sent.ask("Who sails to Corfu?")
+    assert answer.ids == (expected or filtered.ask("Who sails to Corfu?")).ids
+    for mine, theirs in ((filtered.graph, sent.graph), (filtered.graph.facts, sent.graph.facts)):
+        assert np.array_equal(np.asarray(mine.vectors[:]), np.asarray(theirs.vectors[:]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import zlib
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from clew import Document, Index, Splitter
+from clew import Document, Index, Splitter, Triples
 from clew.index import in_place
 from clew.seed.bm25 import InvertedIndexPart
 from tests.conftest import hashed_words
@@ -349,3 +351,51 @@ def test_upsert_and_sync_leave_the_texts_that_a_dictionary_would(first, steps, i
             assert (index is before) == same
     assert {one.id: one.text for one in index.documents} == expected
     assert dict(zip(index.graph.ids, index.graph.texts, strict=True)) == expected
+
+
+def model(prompt):
+    """Reads one fact in every text, but for those that are about a storm."""
+    told = sorted(set(re.findall(r"island \d|home|wind", prompt)))
+    facts = [["Anna", "knows", place] for place in told]
+    return "no answer" if "storm" in prompt else json.dumps({"facts": facts})
+
+
+def read_by_a_model(index):
+    """What an extractor has read and failed to read, as an index holds it."""
+    return dict(index.extracted), sorted(index.failed)
+
+
+def told_by(number, text):
+    return Document(f"d{number}", text)
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_what_was_read_in_documents_goes_with_them(tmp_path, is_saved):
+    alike = "Anna rows home in the evening."
+    first = [
+        *(told_by(n, f"Anna rows to island {n}.") for n in range(4)),
+        *(told_by(n, alike) for n in (4, 5)),
+        *(told_by(n, f"The storm of year {n} sank a boat.") for n in (6, 7)),
+    ]
+    extractor = Triples(model)
+    steps = [
+        lambda index: index.delete(["d0", "d4"]),
+        lambda index: index.upsert([told_by(6, "Anna tells of the wind.")]),
+        lambda index: index.delete("d7"),
+        lambda index: index.upsert([told_by(1, "The storm is over."), told_by(9, alike)]),
+        lambda index: index.sync([told_by(2, "Anna rows to island 2."), told_by(5, "Anna.")]),
+    ]
+    small = large = Index.from_documents(first, embedder=hashed_words, extractor=extractor)
+    assert len(small.failed) == 2
+    for step in steps:
+        small = step(small)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(in_place, "MIN_PASSAGES", 0)
+            patch.setattr(in_place, "MAX_CHANGED", 1e9)
+            large = step(large)
+        assert (small.changed, large.changed > 0) == (0, True)
+        if is_saved:
+            large.save(tmp_path / "index")
+            large = Index.load(tmp_path / "index", embedder=hashed_words, extractor=extractor)
+        assert read_by_a_model(large) == read_by_a_model(small)
+        assert described(large.graph)[:2] == described(small.graph)[:2]

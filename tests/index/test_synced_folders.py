@@ -312,3 +312,43 @@ def test_a_file_that_changed_behind_its_size_and_time_is_opened(folder, opened):
         index = index.sync(folder)
         assert opened == ["ferry.md"]
         assert ("stay", "halt")[number] in index.document_of["ferry.md"].text
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_what_is_left_out_is_told_once_and_as_it_is_now(folder, request, is_large):
+    if is_large:
+        request.getfixturevalue("as_if_large")
+    (folder / "later.txt").write_bytes(b"")
+    index = Index.from_documents([folder, Document("a", "Low tide.")], embedder=hashed_words)
+    before = dict(index.skipped)
+    assert {Path(name).name for name in before} == {"photo.png", "later.txt"}
+    assert index.upsert(folder) is index
+    (folder / "ferry.md").write_text("Ferries sail at noon.")
+    once = index.upsert(folder)
+    assert dict(once.skipped) == before
+    assert len(once.skipped) == 2
+    more = once.add([Document("b", "High tide.")])
+    assert more.skipped == once.skipped
+    (folder / "later.txt").write_text("A text at last.")
+    assert {Path(name).name for name, _ in more.upsert(folder).skipped} == {"photo.png"}
+    (folder / "photo.png").unlink()
+    assert more.upsert(folder).skipped == ()
+    (folder / "later.txt").unlink()
+    less = more.upsert(folder)
+    assert less.skipped == ()
+    assert less.documents == more.documents
+
+
+def test_a_file_that_comes_again_by_itself_has_one_reason(folder):
+    def names(index):
+        return [Path(name).name for name, _ in index.skipped]
+
+    broken = folder / "rows.jsonl"
+    broken.write_text('{"text": "A row on tides."}\nno row\n')
+    index = Index.from_documents(broken, embedder=hashed_words)
+    assert names(index) == ["rows.jsonl#2"]
+    broken.write_text('{"text": "A row on winds."}\nno row\nno row either\n')
+    again = index.upsert(broken)
+    assert names(again) == ["rows.jsonl#2", "rows.jsonl#3"]
+    broken.write_text('{"text": "A row on winds."}\n{"text": "A row on fog."}\n')
+    assert again.upsert(broken).skipped == ()

@@ -138,6 +138,25 @@ def test_an_index_is_served_with_a_token_from_the_environment_and_saved(folder, 
 
 
 @on_posix
+def test_facts_of_a_saved_index_stay_when_its_folder_is_read_again(folder, tmp_path):
+    saved, facts = tmp_path / "docs.clew", tmp_path / "facts.json"
+    facts.write_text(json.dumps({"moon.md": [["Moon", "pulls", "sea"]]}))
+    assert cli.main(["index", str(folder), "-o", str(saved), "--facts", str(facts)]) == 0
+    before = clew.Index.load(saved)
+    server = Serving(saved, "--writable", "--folder", folder)
+    try:
+        first = server.call("/api/sync", {})
+        assert [first[name] for name in ("replaced", "facts_changed", "facts_lost")] == [[], [], []]
+        (folder / "ferry.md").write_text("# Ferries\n\nFerries sail at noon.")
+        assert server.call("/api/sync", {})["replaced"] == ["ferry.md"]
+    finally:
+        server.stop()
+    after = clew.Index.load(saved)
+    assert after.facts == before.facts == {"moon.md": [("Moon", "pulls", "sea")]}
+    assert "Moon pulls sea" in after.graph.facts.texts
+
+
+@on_posix
 def test_an_open_question_is_given_up_in_words(folder, tmp_path):
     (tmp_path / "own_model.py").write_text(SLOW_MODEL)
     server = Serving(folder, "--model", "own_model:slow", cwd=tmp_path)

@@ -166,6 +166,8 @@ def test_documents_come_and_go(index):
             "added": ["owl.md"],
             "replaced": [],
             "deleted": [],
+            "facts_changed": [],
+            "facts_lost": [],
             "documents": 5,
             "saved": False,
         }
@@ -246,6 +248,25 @@ def test_what_cannot_be_saved_is_not_served(tmp_path, index, monkeypatch):
         message = error_of(response, 500, "internal_error")
         assert "No space" not in message
         assert client.get("/api/status").json()["documents"] == len(TEXTS)
+
+
+def test_a_folder_is_read_again_and_facts_stay_with_their_texts(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "sea.md").write_text("The sea is blue.")
+    (folder / "sky.md").write_text("The sky is grey.")
+    given = {"sea.md": [("sea", "is", "blue")], "sky.md": [("sky", "is", "grey")]}
+    index = clew.Index.from_documents(folder, facts=given, untrusted=True)
+    with client_of(index, writable=True, read_again=lambda before: before.sync(folder)) as client:
+        served = client.service.served
+        change = client.post("/api/sync", json={}).json()
+        assert (change["facts_changed"], change["facts_lost"]) == ([], [])
+        assert served.index is index
+        (folder / "sky.md").write_text("The sky is bright red.")
+        change = client.post("/api/sync", json={}).json()
+        assert change["replaced"] == change["facts_changed"] == change["facts_lost"] == ["sky.md"]
+        assert list(served.index.graph.facts.texts) == ["sea is blue"]
+        assert served.index.facts == {"sea.md": given["sea.md"]}
 
 
 def test_a_folder_is_read_again(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -70,3 +71,34 @@ def test_what_cannot_be_divided_is_said(tmp_path):
         build_shards(DOCUMENTS[:1], [tmp_path / "a", tmp_path / "b"], shard_of={"d0": 0})
     with pytest.raises(ValueError, match="go to 6 shards, and there are 1 targets"):
         build_shards(DOCUMENTS[:1], [tmp_path / "a"], shard_of={"d0": 5})
+
+
+def test_facts_of_no_shard_are_refused_and_those_that_were_given_stay(tmp_path):
+    documents = [clew.Document(f"d{n}", f"Ferry {n} sails to Corfu.") for n in range(12)]
+    targets = [tmp_path / "one", tmp_path / "two"]
+    facts = {one.id: [["Ferry", "sails to", "Corfu"]] for one in documents[:3]}
+    with pytest.raises(ValueError, match="did not come, for instance 'elsewhere'"):
+        build_shards(documents, targets, facts=facts | {"elsewhere": []})
+
+    def given():
+        return {
+            id: each for target in targets for id, each in clew.Index.load(target).facts.items()
+        }
+
+    for again, expected in ((facts, facts), (None, facts), ({}, {})):
+        build_shards(documents, targets, facts=again)
+        assert given() == {id: [*map(tuple, each)] for id, each in expected.items()}
+
+
+def test_what_was_closed_says_so(tmp_path):
+    targets = [tmp_path / str(i) for i in range(3)]
+    build_shards(DOCUMENTS, targets)
+    with ShardedIndex.open(targets) as sharded:
+        assert sharded.ask("Which ferry sails?").ids
+        again = ShardedIndex.open(targets)
+    again.close()
+    for closed in (sharded, again):
+        with pytest.raises(RuntimeError, match="this ShardedIndex was closed"):
+            closed.ask("Which ferry sails?")
+        with pytest.raises(RuntimeError, match="this ShardedIndex was closed"):
+            asyncio.run(closed.aask("Which ferry sails?"))

@@ -28,6 +28,7 @@ from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import SYMBOLS, IndexConfig
+from clew.index.given_facts import changed_facts
 from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
@@ -126,7 +127,8 @@ def add_reading_options(
         "--facts",
         type=Path,
         metavar="FILE",
-        help="JSON: {document id: [[subject, relation, object], ...]}",
+        help="JSON: {document id: [[subject, relation, object], ...]}; without it, an index that "
+        "is made again keeps those of texts that have not changed",
     )
     parser.add_argument(
         "--encoding",
@@ -354,6 +356,8 @@ def build_index(
         index = index.generate(*generators, progress=shows_progress())
     if index.usage:
         print_remark(f"the language model: {index.usage}")
+    if before is not None and facts is None:
+        _print_lost_facts(before, index)
     if index.skipped and (before is None or index.skipped != before.skipped):
         print_skipped(index.skipped)
     if index.failed:
@@ -363,6 +367,16 @@ def build_index(
             f"{reason}; the same command asks for these again"
         )
     return index
+
+
+def _print_lost_facts(before: Index, index: Index) -> None:
+    """Print a line on documents whose facts were given before, and are gone with their texts."""
+    lost = [id for id in changed_facts(before, index) if not index.facts.get(id)]
+    if lost:
+        print_remark(
+            f"{counted(len(lost), 'document')} lost the facts that were given before, for instance "
+            f"{lost[0]}: give them again with --facts"
+        )
 
 
 def _embedder_of(options: argparse.Namespace, before: Index | None) -> Embedder | str | None:

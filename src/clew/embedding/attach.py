@@ -278,9 +278,10 @@ def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> An
         return None
     if not is_large(graph):
         shape = len(facts), fitted.dimensions
-        return VectorColumn([DeferredSegment(shape, lambda: fitted(facts.texts))])
+        return VectorColumn([DeferredSegment(shape, partial(_vectors_of, fitted, facts.texts))])
     bounds = [0, len(facts)]
-    late = LateTexts(BagTable(fitted, ()), lambda: facts.texts, None, bounds, rounded=True)
+    texts = partial(tuple, facts.texts)
+    late = LateTexts(BagTable(fitted, ()), texts, None, bounds, rounded=True)
     return VectorColumn([LateBagSegment(LateBags(late), np.arange(len(facts)))])
 
 
@@ -307,10 +308,16 @@ def _late_names(
     if counts is None or not isinstance(fitted, StaticEmbedding) or not names:
         return None
 
-    def make() -> Vectors:
-        return fitted(texts_to_embed(graph, names, replacement_texts))
-
+    texts = partial(texts_to_embed, graph, names, replacement_texts)
+    make = partial(_vectors_of, fitted, texts)
     return DeferredSegment((len(names), fitted.dimensions), make)
+
+
+def _vectors_of(
+    fitted: StaticEmbedding, texts: Sequence[str] | Callable[[], Sequence[str]]
+) -> Vectors:
+    """Return the vectors of texts; a function of a module is pickled, and none in another is."""
+    return fitted(texts() if callable(texts) else texts)
 
 
 def _by_counts(embedder: Embedder, counts: CountsOf | None) -> Embedder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -329,32 +329,6 @@ def edges_by(link: Link, graph: Graph) -> Edges:
             f"and made edges of {', '.join(other)}"
         )
     return edges
-
-
-def collect_facts(
-    documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
-) -> dict[str, list[Triple]]:
-    """Return the facts that the caller gave and those that the documents brought, by document id.
-
-    Raises:
-        TypeError: The facts are no mapping.
-
-    Example:
-        >>> from clew import Document
-        >>> document = Document("a", "The sea.", facts=[("sea", "is", "wide")])
-        >>> collect_facts([document], {"a": [("sea", "is", "deep")]})
-        {'a': [('sea', 'is', 'deep'), ('sea', 'is', 'wide')]}
-    """
-    if facts is not None and not isinstance(facts, Mapping):
-        raise TypeError(
-            "facts are triples by document id, {id: [(subject, relation, object)]}; "
-            f"got a {type(facts).__name__}"
-        )
-    collected = {id: list(triples) for id, triples in (facts or {}).items()}
-    for document in documents:
-        if document.facts:
-            collected[document.id] = [*collected.get(document.id, ()), *document.facts]
-    return collected
 
 
 def generate_texts(

@@ -7,8 +7,9 @@ extractor reads by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -17,14 +18,16 @@ from clew.document import Document
 from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.garbage import collecting_rarely
 from clew.graph import Mask, Vectors, row_mask, take_vectors, texts_at
-from clew.index.build import (
-    KnownResults,
-    build_graph,
-    collect_facts,
-    generate_texts,
-)
+from clew.index.build import KnownResults, build_graph, generate_texts
 from clew.index.config import IndexConfig
-from clew.index.contents import IndexContents
+from clew.index.contents import Failures, IndexContents
+from clew.index.given_facts import (
+    FactsOf,
+    collect_facts,
+    facts_after,
+    facts_left,
+    facts_of_sources_after,
+)
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
 from clew.index.labels import without_label
 from clew.index.question import Where, metadata_test
@@ -33,6 +36,8 @@ from clew.usage import metered
 
 MAX_SHOWN = 3  # of what was left out, where that is all there was
 FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an index of that"
+
+UNIT_TOLERANCE = 1e-3  # of the square of a vector's length, as a graph has it
 
 Contents = TypeVar("Contents", bound=IndexContents)
 
@@ -137,24 +142,24 @@ def with_documents(
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
     loaded, skipped, files = index.config.load(documents)
+    now_skipped = _skipped_after(index, documents, loaded, skipped)
     unplaced = without_label(index.documents, loaded)
     loaded = [unplaced.get(one.id, one) for one in loaded]
-    added_facts = collect_facts(loaded, facts)
+    added_facts: FactsOf = collect_facts(loaded, facts, index.document_of)
     in_place = None
     if not any(one.id in unplaced for one in index.documents):
         in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
     if in_place is not None:
-        return replace(in_place, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+        return replace(in_place, skipped=now_skipped, files={**index.files, **files})
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
     ]
     read = load_documents(sources).documents
     together = tuple(unplaced.get(one.id, one) for one in read)
-    changed = rebuild(
-        index, together, {**index.facts, **added_facts}, progress=progress, added=True
-    )
-    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+    more = {id: [*index.facts.get(id, ()), *triples] for id, triples in added_facts.items()}
+    changed = rebuild(index, together, {**index.facts, **more}, progress=progress, added=True)
+    return replace(changed, skipped=now_skipped, files={**index.files, **files})
 
 
 def without_documents(
@@ -189,7 +194,7 @@ def without_documents(
     in_place = without_documents_in_place(index, deleted)
     if in_place is not None:
         return replace(in_place, files=files)
-    facts = {id: triples for id, triples in index.facts.items() if id not in deleted}
+    facts = facts_left(index.facts, documents)
     return rebuild(replace(index, files=files), documents, facts, ask_models=False)
 
 
@@ -205,7 +210,7 @@ def with_replaced(
     Args:
         index: The index before.
         documents: What comes.
-        facts: Triples by document id.
+        facts: Triples by document id; None keeps those of texts that have not changed.
         progress: Whether to show bars on stderr.
         others_go: Whether all other documents are deleted; see `Index.sync`.
 
@@ -217,53 +222,161 @@ def with_replaced(
     loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
         raise ValueError(no_documents(skipped))
-    new_facts: Mapping[str, Sequence[Triple]] = collect_facts(loaded, facts)
-    there = {document.id: document for document in index.documents}
+    new_facts: FactsOf = facts_after(index, loaded, facts)
+    there = index.document_of
     staying = () if others_go else index.documents
     loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)
-    fresh = [
-        document
-        for document in loaded
-        if there.get(document.id) != document
-        or index.facts.get(document.id, []) != new_facts.get(document.id, [])
-    ]
-    moved = {
-        document.id: replace(there[document.id], source_map=document.source_map)
-        for document in fresh
-        if document.id in there
-        and document == replace(there[document.id], source_map=document.source_map)
-        and index.facts.get(document.id, []) == new_facts.get(document.id, [])
-    }  # texts that are in other lines of their files, and the same otherwise
-    if moved:
-        fresh = [document for document in fresh if document.id not in moved]
-        index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
-    came = {document.id for document in loaded}
+    index, fresh = _fresh_among(index, loaded, new_facts)
     gone = {document.id for document in fresh if document.id in there}
     if others_go:
-        gone |= there.keys() - came
-    if others_go and (index.skipped != tuple(skipped) or index.files != files):
-        index = replace(index, skipped=tuple(skipped), files=files)
-    if not fresh and not gone:
+        gone |= there.keys() - {document.id for document in loaded}
+    if others_go:
+        now_skipped, now_files = tuple(skipped), files
+    else:
+        now_skipped = _skipped_after(index, documents, loaded, skipped)
+        now_files = {**index.files, **files}
+    if others_go and (index.skipped != now_skipped or index.files != now_files):
+        index = replace(index, skipped=now_skipped, files=now_files)
+    is_all = others_go and facts is not None
+    changed = _with_fresh(index, gone, fresh, new_facts, is_all, progress)
+    if others_go or (changed is index and index.skipped == now_skipped):
+        return changed
+    return replace(changed, skipped=now_skipped, files=now_files)
+
+
+def _skipped_after(
+    index: IndexContents,
+    sources: object,
+    loaded: Sequence[Document],
+    skipped: Sequence[tuple[str, str]],
+) -> Failures:
+    """Return what an index leaves out, once more has come: of what came again, what is so now.
+
+    Args:
+        index: The index before.
+        sources: What came: all that was left out below a folder is looked at again with it.
+        loaded: What was read of it.
+        skipped: What was left out of it.
+    """
+    again = {_file_of(name) for name, _ in skipped}
+    for document in loaded:
+        again |= {document.id, str(document.metadata.get("path", document.id))}
+    alone = sources if isinstance(sources, (list, tuple)) else [sources]
+    folders = tuple(f"{one.as_posix()}/" for one in map(_as_path, alone) if one is not None)
+    stay = [
+        (name, reason)
+        for name, reason in index.skipped
+        if not {name, _file_of(name)} & again and not name.startswith(folders)
+    ]
+    return (*stay, *skipped)
+
+
+def _file_of(name: str) -> str:
+    """Return the file of a row that was left out, such as `rows.jsonl#2`; else the name itself."""
+    file, _, row = name.rpartition("#")
+    return file if row.isdecimal() else name
+
+
+def _as_path(source: object) -> Path | None:
+    return Path(source) if isinstance(source, (str, Path)) else None
+
+
+def _fresh_among(
+    index: Contents, loaded: Sequence[Document], facts: FactsOf
+) -> tuple[Contents, list[Document]]:
+    """Return the index with texts that are elsewhere in their files, and what is not there yet.
+
+    Args:
+        index: The index before.
+        loaded: What came.
+        facts: Triples by document id, of what came.
+    """
+    there, fresh, moved = index.document_of, list[Document](), dict[str, Document]()
+    for document in loaded:
+        before, id = there.get(document.id), document.id
+        if (
+            before is None
+            or index.facts.get(id, []) != facts.get(id, [])
+            or _has_other_vector(index, before, document)
+        ):
+            fresh.append(document)
+        elif before != document:
+            same = replace(before, source_map=document.source_map)
+            if same == document:
+                moved[id] = same
+            else:
+                fresh.append(document)
+    if moved:
+        index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
+    return index, fresh
+
+
+def _has_other_vector(index: IndexContents, before: Document, document: Document) -> bool:
+    """Return whether a document came with another vector than its text has in the index.
+
+    One without a vector says nothing of it. That of a document that was cut is not used, nor is any
+    where the embedder is fitted; there, one that is wrong counts, so that a build refuses it.
+
+    Args:
+        index: The index.
+        before: The document in the index.
+        document: The document of that id which came.
+    """
+    if document.vector is None:
+        return False
+    row, given = index.graph.find_row(document.id), np.asarray(document.vector, np.float32)
+    if row is None or index.graph.kinds[row] == "document":
+        return False
+    if index.fitted:
+        return given.ndim != 1 or not abs(float(given @ given) - 1) < UNIT_TOLERANCE
+    known = index.graph.vectors[row] if before.vector is None else before.vector
+    return not np.array_equal(np.asarray(known, np.float32), given)
+
+
+def _with_fresh(
+    index: Contents,
+    gone: Collection[str],
+    fresh: Sequence[Document],
+    facts: FactsOf,
+    is_all: bool,
+    progress: bool,
+) -> Contents:
+    """Return the index without what goes, and with what is fresh.
+
+    Args:
+        index: The index before.
+        gone: The ids of the documents that go.
+        fresh: The documents that come.
+        facts: Triples by document id, of what came.
+        is_all: Whether there are no other facts of what has pieces alone.
+        progress: Whether to show bars on stderr.
+    """
+    left = [document for document in index.documents if document.id not in gone]
+    together = (*left, *fresh)
+    of_sources = facts_of_sources_after(index, together, facts, is_all=is_all)
+    if not fresh and not gone and of_sources is None:
         return index
-    fresh_facts = {one.id: new_facts[one.id] for one in fresh if one.id in new_facts}
-    changed = without_documents_in_place(index, gone) if gone else index
+    fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}
+    changed: Contents | None = None
+    if of_sources is None:
+        changed = without_documents_in_place(index, gone) if gone else index
     if changed is not None and fresh:
         changed = with_documents_in_place(changed, tuple(fresh), fresh_facts, progress)
     if changed is None:
-        left = tuple(document for document in index.documents if document.id not in gone)
-        facts_left = {id: triples for id, triples in index.facts.items() if id not in gone}
-        changed = rebuild(index, (*left, *fresh), {**facts_left, **fresh_facts}, progress=progress)
-    if others_go:
-        return changed
-    return replace(changed, skipped=(*index.skipped, *skipped), files={**index.files, **files})
+        stay = {id: said for id, said in index.facts.items() if id not in gone}
+        if of_sources is not None:
+            ids = index.document_of.keys()
+            stay = {id: said for id, said in stay.items() if id in ids} | of_sources
+        changed = rebuild(index, together, {**stay, **fresh_facts}, progress=progress)
+    return changed
 
 
 def _with_unplaced(
     index: IndexContents,
     staying: Sequence[Document],
     loaded: Sequence[Document],
-    facts: Mapping[str, Sequence[Triple]],
-) -> tuple[list[Document], dict[str, Sequence[Triple]]]:
+    facts: FactsOf,
+) -> tuple[list[Document], FactsOf]:
     """Return what came without labels for sources, and behind it what loses its source thereby.
 
     Args:

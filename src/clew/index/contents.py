@@ -50,6 +50,9 @@ class IndexContents:
         saved_as: Where the index was loaded from, or saved to, before the changes since, as the
             store knows it: the next save there writes these alone. None for nowhere, and after the
             index was built whole.
+        follows: The place and the generation that the index, or the one that it was changed from,
+            was loaded from or saved to last; a save logs it where another came there since. None
+            for nowhere.
     """
 
     graph: Graph
@@ -66,6 +69,7 @@ class IndexContents:
     usage: Usage = field(default=NO_USAGE, repr=False)
     changed: int = 0
     saved_as: object = field(default=None, repr=False)
+    follows: tuple[str, int] | None = field(default=None, repr=False)
 
     @property
     def embedder(self) -> Embedder:

@@ -36,11 +36,13 @@ from clew.graph import (
     carry_shrunk_parts,
     freeze,
     row_mask,
+    texts_at,
     with_nodes,
 )
 from clew.graph.filtering import surviving_rows
 from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
-from clew.index.contents import IndexContents
+from clew.index.contents import Failures, IndexContents
+from clew.index.given_facts import facts_left
 from clew.processes import working
 from clew.read import (
     CachedExtractor,
@@ -98,6 +100,8 @@ def with_documents_in_place(
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
         if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
             return None
+        if index.fitted:  # whose vectors can be compared with no others
+            more = more.unchecked(vectors=freeze(np.zeros((len(more), 0)), np.float32))
         with working(config.processes):
             _, more = attach_vectors(
                 more,
@@ -192,6 +196,8 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         gone = {one.id for one in compress(index.documents, is_gone.tolist())}
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
+        if any(one.source in index.facts for one in some):
+            return None  # those of the source may be read from another piece then
         if _name(left, gone) or _name(some, index.document_of.keys() - gone):
             return None
     base, rows = index.graph, index.document_rows[is_gone]
@@ -213,10 +219,7 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
     """
     base = index.graph
     left = tuple(compress(index.documents, (~is_gone).tolist()))
-    facts = index.facts
-    if facts:
-        ids = {one.id for one in compress(index.documents, is_gone.tolist())}
-        facts = {id: triples for id, triples in facts.items() if id not in ids}
+    facts = facts_left(index.facts, left)
     stays = surviving_rows(base, ~forbidden)
     linked, late = base, set[str]()
     if waits:  # edges that nobody has asked for are not made for this
@@ -231,7 +234,47 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
     ]
     graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
-    return replace(index, graph=graph, documents=left, facts=facts)
+    extracted, failed = _reading_left(index, forbidden)
+    return replace(
+        index, graph=graph, documents=left, facts=facts, extracted=extracted, failed=failed
+    )
+
+
+def _reading_left(
+    index: IndexContents, forbidden: Mask
+) -> tuple[Mapping[str, Sequence[Triple]], Failures]:
+    """Return what an extractor has read in the passages that stay, and what failed of them.
+
+    What it reads is kept by the title and the text of a passage, which several may share.
+
+    Args:
+        index: The index before.
+        forbidden: bool [nodes], those that go.
+    """
+    extracted, failed = index.extracted, index.failed
+    if not extracted and not failed:
+        return extracted, failed
+    graph, is_passage = index.graph, index.graph.kinds.mask("passage")
+    gone = np.flatnonzero(forbidden & is_passage).tolist()
+    if failed:
+        ids = set(texts_at(graph.ids, gone))
+        failed = tuple(one for one in failed if one[0] not in ids)
+    if extracted:
+        keys = _keys_of(index, gone) & extracted.keys()
+        texts = set(texts_at(graph.texts, gone)) if keys else set[str]()
+        stay = np.flatnonzero(~forbidden & is_passage).tolist() if keys else []
+        alike = [
+            row
+            for row, text in zip(stay, texts_at(graph.texts, stay), strict=True)
+            if text in texts
+        ]
+        keys -= _keys_of(index, alike)
+        extracted = {key: triples for key, triples in extracted.items() if key not in keys}
+    return extracted, failed
+
+
+def _keys_of(index: IndexContents, rows: Sequence[int]) -> set[str]:
+    return {one.key for one in passages_of_rows(index.graph, rows, index.document_of)}
 
 
 def _can_change(index: IndexContents) -> bool:

@@ -64,7 +64,7 @@ class Index(IndexContents):
                 documents and nodes, LangChain documents and graph documents, or several of them. A
                 piece keeps its own id. What clew cuts is named `{id}#{start}-{end}`.
             facts: Triples (subject, relation, object) by document id, beside those that documents
-                bring along.
+                bring along. Facts of a document that is not among these are an error.
             progress: Whether to show bars on stderr.
             config: All options in one value. Keywords replace single ones.
             **keywords: The fields of `clew.index.IndexConfig`.
@@ -90,8 +90,9 @@ class Index(IndexContents):
     ) -> Self:
         (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
         # Where much is read, these were loaded meanwhile.
-        from clew.index.build import KnownResults, build_graph, collect_facts, generate_texts
+        from clew.index.build import KnownResults, build_graph, generate_texts
         from clew.index.changes import no_documents
+        from clew.index.given_facts import collect_facts
 
         if not loaded:
             raise ValueError(no_documents(skipped))
@@ -307,8 +308,13 @@ class Index(IndexContents):
 
         Args:
             documents: As in `from_documents`.
-            facts: As in `from_documents`.
+            facts: As in `from_documents`, of these documents alone. Facts of others are given with
+                `upsert`, together with these.
             progress: Whether to show bars on stderr.
+
+        Raises:
+            ValueError: An id is in the index already, or facts were given for a document that is
+                not among these; and as in `from_documents`.
         """
         from clew.index.changes import with_documents
 
@@ -324,12 +330,19 @@ class Index(IndexContents):
         """Return the index with these documents: new ones, and those of a known id in its place.
 
         A document that is there already with the same text, metadata and facts costs nothing; where
-        all are, the index itself is returned.
+        all are, the index itself is returned. One that brings another vector is another document,
+        unless the embedder is fitted; one without a vector keeps that of the same document.
 
         Args:
             documents: As in `from_documents`.
-            facts: As in `from_documents`.
+            facts: As in `from_documents`: all facts of these documents, which have no others then.
+                None keeps those that were given for a document before, as long as its text is the
+                same; facts of another text go with it. {} is for no facts.
             progress: Whether to show bars on stderr.
+
+        Raises:
+            ValueError: Facts were given for a document that is not among these; and as in
+                `from_documents`.
 
         Example:
             >>> from clew import Document
@@ -357,13 +370,14 @@ class Index(IndexContents):
 
         Args:
             documents: As in `from_documents`, such as the path of a folder that has changed.
-            facts: As in `from_documents`.
+            facts: As in `upsert`: None keeps the facts of the texts that have not changed.
             include: As in `from_documents`, from now on. None keeps the patterns of the index.
             exclude: Likewise.
             progress: Whether to show bars on stderr.
 
         Raises:
-            ValueError: No documents came.
+            ValueError: No documents came, or facts were given for one that did not; and as in
+                `from_documents`.
 
         Example:
             >>> from clew import Document
@@ -470,6 +484,12 @@ class Index(IndexContents):
 
         Of a large index that was changed in place since it was saved there or loaded from there,
         the changes alone are written. Framework objects that documents came as are not saved.
+
+        The last save is what is loaded: of two processes that load an index, change it and save it,
+        the second one saves without the changes of the first, and the log of "clew.index" warns.
+        The generation before stays for `Index.load(path, generation=N)`. Load again before each
+        change, have one process make all of them, or keep the index in a database, where writers
+        take turns.
 
         Args:
             path: A folder that holds an index, or is empty or does not exist; or the address of one

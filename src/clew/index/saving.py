@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -19,7 +20,7 @@ from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
 from clew.storage.address import DATABASE_SCHEMES as DATABASE_SCHEMES
-from clew.storage.address import is_storage
+from clew.storage.address import is_storage, without_password
 from clew.store.config_record import describe_config
 from clew.store.file_readings import savable_readings
 from clew.store.loading import DEFAULT_VERIFY, Verify
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 NOT_OF_THE_RESULT = (  # but of which documents come, or of the machine, or compared by itself
     *("include", "exclude", "savable", "processes", "embedder"),
 )
+LOGGER = logging.getLogger("clew.index")
 ANSWERS = "answers of language models"  # the attachment's name
 
 
@@ -76,6 +78,8 @@ def save_contents(
         index: What is saved.
         path: As in `clew.store.save`, or the address of a database or a storage.
         attachments: Texts that are saved with it, by name.
+
+    Where another was saved there since the index was loaded or saved, the log says so.
     """
     if is_remote(path):
         remote = import_module("clew.remote")  # by its name: it stands above, and makes indexes
@@ -84,7 +88,26 @@ def save_contents(
     record = saved_index(index, attachments)
     save = _storage().publish if is_storage(path) else store.save
     saved = save(record, path)
-    object.__setattr__(index, "saved_as", saved)  # no part of its value, as what a graph keeps
+    before, now = index.follows, _generation_of(saved)
+    for name, value in (("saved_as", saved), ("follows", now)):
+        object.__setattr__(index, name, value)  # no part of its value, as what a graph keeps
+    if before is not None and before[0] == now[0] and now[1] > before[1] + 1:
+        shown = without_password(path) if isinstance(path, str) else os.fspath(path)
+        LOGGER.warning(  # no Python warning: where those are errors, the save would seem to fail
+            "%s was saved by another since this index was loaded or saved there, and the changes "
+            "of that save are not in this one: generation %d follows generation %d. The one before "
+            "it is still there: clew.Index.load(path, generation=%d). Load the index again before "
+            "each change, or have one process make all of them, such as `clew serve --writable`",
+            shown,
+            now[1],
+            before[1],
+            now[1] - 1,
+        )
+
+
+def _generation_of(saved: SavedAs) -> tuple[str, int]:
+    """Return the place and the generation where an index is saved."""
+    return saved.address or str(saved.folder), saved.manifest.generation
 
 
 def is_remote(path: str | os.PathLike[str]) -> bool:
@@ -191,6 +214,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         learned=Learned(saved.strengths, saved.built_strengths),
         changed=saved.changed,
         saved_as=saved.saved_as,
+        follows=None if saved.saved_as is None else _generation_of(saved.saved_as),
     )
 
 

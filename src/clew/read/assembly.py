@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -83,6 +83,27 @@ def _show_passages(
     alone = _build_graph(nodes.nodes, CollectedFacts(), count)
     extractor.before(alone)
     return alone.tokens
+
+
+def check_owners(facts: Iterable[str], owners: Container[str]) -> None:
+    """Check that facts are given for what came.
+
+    Args:
+        facts: The ids that facts are given for.
+        owners: The ids of what came.
+
+    Raises:
+        ValueError: Some did not.
+
+    Example:
+        >>> check_owners(["a"], {"a", "b"})
+    """
+    unknown = [id for id in facts if id not in owners]
+    if unknown:
+        raise ValueError(
+            f"facts were given for {len(unknown)} documents that did not come, "
+            f"for instance {unknown[0]!r}"
+        )
 
 
 def passages_to_extract(
@@ -351,12 +372,7 @@ def _collect_facts(
     facts: Mapping[str, Iterable[Triple]],
     extracted: Mapping[int, Iterable[Triple]],
 ) -> CollectedFacts:
-    unknown = [id for id in facts if id not in nodes.passages_of]
-    if unknown:
-        raise ValueError(
-            f"facts were given for {len(unknown)} documents that did not come, "
-            f"for instance {unknown[0]!r}"
-        )
+    check_owners(facts, nodes.passages_of)
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
     read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
@@ -525,7 +541,7 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    if not isinstance(triple, str) and len(triple) == 3:
+    if isinstance(triple, Collection) and not isinstance(triple, str) and len(triple) == 3:
         subject, relation, object = triple
         if type(subject) is type(relation) is type(object) is str or (
             isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)

@@ -240,6 +240,12 @@ class ChangeBody(BaseModel):
     added: list[str]
     replaced: list[str]
     deleted: list[str]
+    facts_changed: list[str] = Field(
+        description="Documents that were there before, and whose given facts are others now."
+    )
+    facts_lost: list[str] = Field(
+        description="Those of them without any: the facts that came with a text go with it."
+    )
     documents: int = Field(description="How many there are now.")
     saved: bool = Field(description="Whether the change is on the disk.")
 

@@ -24,6 +24,7 @@ from clew.context import Context
 from clew.document import Document
 from clew.graph import Graph, heading_of
 from clew.index.answer import UNTRUSTED_SHARE
+from clew.index.given_facts import changed_facts
 from clew.index.index import Index
 from clew.index.locating import with_locations
 from clew.index.narrowing import narrow
@@ -116,6 +117,9 @@ class IndexChange(NamedTuple):
         added: Ids of documents that came, in their order.
         replaced: Ids of documents that are others now.
         deleted: Ids of documents that went.
+        facts_changed: Ids of documents that were there before and are there now, and came with
+            other facts then: facts go with the text that says them.
+        facts_lost: Those of them that have none of these facts any more.
         documents: How many there are now.
         saved: Whether the change is on the disk.
     """
@@ -123,6 +127,8 @@ class IndexChange(NamedTuple):
     added: tuple[str, ...]
     replaced: tuple[str, ...]
     deleted: tuple[str, ...]
+    facts_changed: tuple[str, ...]
+    facts_lost: tuple[str, ...]
     documents: int
     saved: bool
 
@@ -419,10 +425,13 @@ def _as_numbered(context: Context, index: Index) -> Context:
 
 def _difference(before: Index, after: Index, *, saved: bool) -> IndexChange:
     old, new = before.document_of, after.document_of
+    facts_changed = changed_facts(before, after)
     return IndexChange(
         tuple(id for id in new if id not in old),
         tuple(id for id in new if id in old and new[id] is not old[id] and new[id] != old[id]),
         tuple(id for id in old if id not in new),
+        facts_changed,
+        tuple(id for id in facts_changed if not after.facts.get(id)),
         len(new),
         saved,
     )

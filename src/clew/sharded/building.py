@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from clew.document import Document
 from clew.index.config import IndexConfig, IndexKeywords
+from clew.index.given_facts import checked_facts, facts_left
 from clew.index.index import Index
 from clew.index.options import documents_keywords
 from clew.read import Triple
@@ -60,9 +61,10 @@ def build_shards(
     """
     config = IndexConfig.from_keywords(None, **keywords)
     loaded = list(config.load(documents).documents)
+    given = None if facts is None else checked_facts(loaded, facts)
     parts = _parts(loaded, targets, shard_of)
     work: list[tuple[Any, ...]] = [
-        (part, str(target), _facts_of(part, facts), dict(keywords))
+        (part, str(target), _facts_of(part, given), dict(keywords))
         for part, target in zip(parts, targets, strict=True)
     ]
     if executor is None:
@@ -104,11 +106,9 @@ def _parts(
 
 
 def _facts_of(
-    documents: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
-) -> dict[str, list[Triple]]:
-    if facts is None:
-        return {}
-    return {one.id: list(facts[one.id]) for one in documents if one.id in facts}
+    documents: Sequence[Document], facts: dict[str, list[Triple]] | None
+) -> dict[str, list[Triple]] | None:
+    return None if facts is None else {**facts_left(facts, documents)}
 
 
 def _done(work: Callable[..., None], *arguments: object) -> Future[None]:
@@ -125,7 +125,7 @@ def _done(work: Callable[..., None], *arguments: object) -> Future[None]:
 def _bring(
     documents: list[Document],
     target: str,
-    facts: dict[str, list[Triple]],
+    facts: dict[str, list[Triple]] | None,
     keywords: IndexKeywords,
 ) -> None:
     """Make a shard hold these documents and no others."""
@@ -134,7 +134,7 @@ def _bring(
         wanted = {document.id for document in documents}
         gone = [one.id for one in index.documents if one.id not in wanted]
         after = index.delete(gone) if gone else index
-        return after.upsert(documents, facts=facts or None)
+        return after.upsert(documents, facts=facts)
 
     parts: IndexKeywords = {}
     if keywords.get("embedder") is not None:
@@ -154,4 +154,4 @@ def _bring(
         if after is not before:
             after.save(target)
         return
-    Index.from_documents(documents, facts=facts or None, **keywords).save(target)
+    Index.from_documents(documents, facts=facts, **keywords).save(target)

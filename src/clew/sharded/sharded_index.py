@@ -121,6 +121,7 @@ class ShardedIndex(PulledIndex):
         self._known_shards: _Shards | None = None
         self._filtered: dict[object, _Shards] = {}
         self._threads = ThreadPoolExecutor(max(1, len(databases)), thread_name_prefix="clew-shard")
+        self._is_closed = False
 
     @classmethod
     @documents_keywords(IndexConfig)
@@ -215,8 +216,10 @@ class ShardedIndex(PulledIndex):
         Raises:
             DatabaseUnavailableError: A database does not answer; nothing is answered by the others.
             TypeError: `where` is a function, and a shard is in a database.
+            RuntimeError: It was closed.
             ValueError: As in `clew.Index.ask`, or two shards have a document of one id.
         """
+        self._check_open()
         chosen = QueryOptions.from_keywords(options, **keywords)
         question = check_question(question, max_length=chosen.max_question)
 
@@ -249,6 +252,7 @@ class ShardedIndex(PulledIndex):
         """
         import asyncio
 
+        self._check_open()
         if not self._databases:
             return await asyncio.to_thread(
                 self.ask, question, vector=vector, options=options, **keywords
@@ -424,18 +428,28 @@ class ShardedIndex(PulledIndex):
         return _joined([one for one in self._indexes if one is not None])
 
     def _known(self) -> CorpusFigures:
+        self._check_open()
         with ExitStack() as stack:
             sessions = {} if self._known_shards is not None else self._blocking(stack)
             return finish(self._shards(sessions, _gather_in(self._threads))).whole
 
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise RuntimeError(
+                "this ShardedIndex was closed, and a question came: open it again with "
+                "ShardedIndex.open, and close it after the last one"
+            )
+
     def close(self) -> None:
-        """Close the connections to databases."""
+        """Close the connections to databases; it is asked no more."""
+        self._is_closed = True
         for _, database in self._databases.values():
             database.close()
         self._threads.shutdown(wait=False)
 
     async def aclose(self) -> None:
-        """Close the connections to databases, also those of the event loop."""
+        """Close the connections to databases, also those of the event loop; it is asked no more."""
+        self._is_closed = True
         for _, database in self._databases.values():
             await database.aclose()
         self._threads.shutdown(wait=False)

@@ -47,6 +47,8 @@ async function change(method, path, body) {
 function inWords(done) {
   const parts = ["added", "replaced", "deleted"].filter((name) => done[name].length)
     .map((name) => `${done[name].length} ${name}`);
+  if (done.facts_changed.length) parts.push(`other facts of ${done.facts_changed.length}`);
+  if (done.facts_lost.length) parts.push(`none any more of ${done.facts_lost.length}`);
   return parts.length ? `${parts.join(", ")}.` : "Nothing has changed.";
 }
 

@@ -1,0 +1,197 @@
+"""Facts that a caller gives stay with the text that says them, and are lost nowhere in silence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew import Document, Index
+from clew.index import in_place
+from tests.conftest import hashed_words
+
+TEXTS = ("Anna sails to Corfu.", "Ben lives on Delos.")
+IDS = ("a", "b", "c", "d")
+SAID = {"a": [("Anna", "sails to", "Corfu")], "b": [("Ben", "lives on", "Delos")]}
+HERE = [Document("a", TEXTS[0]), Document("b", TEXTS[1]), Document("c", "The quay is of stone.")]
+
+
+@pytest.fixture(params=[False, True], ids=["built whole", "in place"])
+def sizes(request, monkeypatch):
+    """Every change is made as in a small index, and as in a large one."""
+    if request.param:
+        monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+        monkeypatch.setattr(in_place, "MAX_CHANGED", 1e9)
+
+
+def build(documents=HERE, facts=SAID):
+    return Index.from_documents(documents, facts=facts, embedder=hashed_words)
+
+
+def said(index):
+    """What the facts of the graph say, and where they were read."""
+    facts, texts, ids = index.graph.facts, index.graph.texts, index.graph.ids
+    return {
+        (texts[facts.subjects[i]], relation, texts[facts.objects[i]]): {
+            ids[row] for row in facts.read_from[i].tolist()
+        }
+        for i, relation in enumerate(facts.relations)
+    }
+
+
+def told(facts):
+    """The same of facts by document id."""
+    expected = {}
+    for id, triples in facts.items():
+        for triple in triples:
+            expected.setdefault(tuple(triple), set()).add(id)
+    return expected
+
+
+@pytest.mark.usefixtures("sizes")
+def test_without_facts_those_of_the_same_texts_stay():
+    index = build()
+    assert index.sync(HERE) is index
+    assert index.upsert(HERE[:1]) is index
+    other = Document("b", TEXTS[1], {"year": 1900})
+    changed = index.upsert([Document("c", "The quay is of wood."), other])
+    assert changed.facts == SAID
+    assert said(changed) == told(SAID)
+    assert changed.document_of["b"].metadata == {"year": 1900}
+    assert said(changed.sync(HERE[:2])) == told(SAID)
+    assert said(changed.sync(HERE[:1])) == told({"a": SAID["a"]})
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_go_with_the_text_that_says_them_and_by_an_empty_mapping():
+    index = build()
+    changed = index.upsert([Document("a", "Anna stays at home.")])
+    assert said(changed) == told({"b": SAID["b"]})
+    assert changed.facts == {"b": SAID["b"]}
+    assert said(index.upsert(HERE[:1], facts={})) == told({"b": SAID["b"]})
+    assert said(index.sync(HERE, facts={})) == {}
+    assert said(index.sync(HERE, facts={"b": SAID["b"]})) == told({"b": SAID["b"]})
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_that_documents_bring_are_those_of_the_last_time():
+    brings = [Document("a", TEXTS[0], facts=(("Anna", "owns", "a boat"),)), *HERE[1:]]
+    index = build(brings, {"a": SAID["a"]})
+    assert index.sync(brings) is index
+    other = [Document("a", TEXTS[0], facts=(("Anna", "owns", "a ship"),)), *HERE[1:]]
+    assert said(index.sync(other)) == told({"a": [("Anna", "owns", "a ship")]})
+    assert said(index.sync(HERE)) == told({"a": SAID["a"]})
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.dictionaries(st.sampled_from(IDS), st.sampled_from(TEXTS), min_size=1),
+            st.one_of(
+                st.none(), st.dictionaries(st.sampled_from(IDS), st.sampled_from([*SAID.values()]))
+            ),
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_facts_are_those_that_a_dictionary_would_have(steps, in_its_place):
+    texts, facts = {one.id: one.text for one in HERE}, dict(SAID)
+    index = build()
+    with pytest.MonkeyPatch.context() as patch:
+        if in_its_place:
+            patch.setattr(in_place, "MIN_PASSAGES", 0)
+            patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        for others_go, came, with_facts in steps:
+            if with_facts is not None:
+                with_facts = {id: each for id, each in with_facts.items() if id in came}
+            for id, text in came.items():
+                if with_facts is not None or texts.get(id) != text:
+                    facts.pop(id, None)
+                if with_facts is not None and id in with_facts:
+                    facts[id] = with_facts[id]
+            texts = dict(came) if others_go else texts | came
+            facts = {id: each for id, each in facts.items() if id in texts}
+            change = index.sync if others_go else index.upsert
+            index = change([Document(*item) for item in came.items()], facts=with_facts)
+    assert index.facts == facts
+    assert said(index) == told(facts)
+
+
+DID_NOT_COME = r"facts were given for 1 documents that did not come, for instance 'elsewhere'"
+ELSEWHERE = {"elsewhere": [("x", "y", "z")]}
+
+
+@pytest.mark.usefixtures("sizes")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda index: build(facts=ELSEWHERE),
+        lambda index: index.add([Document("new", "A zebra.")], facts=ELSEWHERE),
+        lambda index: index.upsert([Document("new", "A zebra.")], facts=ELSEWHERE),
+        lambda index: index.upsert(HERE, facts=ELSEWHERE),
+        lambda index: index.sync(HERE, facts=SAID | ELSEWHERE),
+        lambda index: index.sync([Document("new", "A zebra.")], facts=ELSEWHERE),
+    ],
+)
+def test_facts_of_what_did_not_come_are_refused_everywhere(change):
+    index = build()
+    with pytest.raises(ValueError, match=DID_NOT_COME):
+        change(index)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_of_what_is_there_come_with_it_alone():
+    index, new = build(), [Document("new", "A zebra.")]
+    piece = [Document("new", "A zebra.", source="c")]
+    for documents in (new, piece):
+        for change in (index.add, index.upsert):
+            with pytest.raises(ValueError, match="did not come, for instance 'c'"):
+                change(documents, facts={"c": [("x", "y", "z")]})
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_has_pieces_alone_has_facts_as_long_as_it_has_pieces():
+    book, again = {"book": [SAID["a"][0]]}, {"book": [SAID["b"][0]]}
+    pages = [Document("p1", TEXTS[0], source="book"), Document("p2", "A sea.", source="book")]
+    index = build([*pages, HERE[2]], book)
+    assert said(index) == told({"p1": SAID["a"]})
+    assert index.upsert(pages, facts=book) is index
+    assert said(index.upsert(pages, facts=again)) == told({"p1": SAID["b"]})
+    assert index.sync([*pages, HERE[2]]) is index
+    assert said(index.delete("p1")) == told({"p2": SAID["a"]})
+    for gone in (index.delete(["p1", "p2"]), index.sync([HERE[2]])):
+        assert (said(gone), gone.facts) == ({}, {})
+    fewer = index.upsert([Document("p1", "Another.", source="book")])
+    assert fewer.facts == book
+    more = index.add([Document("p3", TEXTS[1], source="book")], facts=again)
+    assert more.facts == {"book": [SAID["a"][0], SAID["b"][0]]}
+
+
+@pytest.mark.usefixtures("sizes")
+def test_facts_as_lists_are_those_that_are_loaded_again(tmp_path):
+    listed = {id: [list(triple) for triple in triples] for id, triples in SAID.items()}
+    index = build(facts={id: iter(triples) for id, triples in listed.items()})
+    assert index.facts == SAID
+    index.save(tmp_path / "index")
+    for one in (index, Index.load(tmp_path / "index", embedder=hashed_words)):
+        assert one.upsert(HERE, facts=listed) is one
+        assert one.sync(HERE, facts=SAID) is one
+
+
+@pytest.mark.parametrize("wrong", [None, "Anna", 7, {"Anna": "owns"}])
+def test_facts_of_another_kind_are_told_of(wrong):
+    expected = r"\[\(subject, relation, object\)\]; document 'a' has " + re.escape(repr(wrong))
+    for make in (build, lambda facts: build().upsert(HERE, facts=facts)):
+        with pytest.raises(TypeError, match=expected):
+            make(facts={"a": wrong})
+
+
+@pytest.mark.parametrize("wrong", [["Anna", "owns"], ["Anna", "owns", 7], "abc", 7, None])
+def test_a_fact_of_another_kind_is_told_of(wrong):
+    with pytest.raises(ValueError, match=r"three strings; document 'a' has"):
+        build(facts={"a": [wrong]})
