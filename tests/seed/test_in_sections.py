@@ -75,3 +75,44 @@ def test_a_lead_in_of_the_sections_below_counts_as_one_of_many_passages():
     plain, found = (seed.on(graph)(query).scores for seed in (BM25(), InSections(BM25(), 1.0)))
     passages = graph.rows("passage")
     assert (plain[passages] / found[passages]).tolist() == pytest.approx([8, 1, 1, 1, 8, 8, 1])
+
+
+OPTIONS = [
+    "--sail Sail at ten.",
+    "Wind=strong, sail at nine.",
+    "-s, --slow\n\nSail slowly.",
+    "SEA_STATE tells who may sail.",
+    "  `/proc/sea` sail there.",
+]
+PROSE = [
+    "We sail at ten.",
+    "To sail = to live.",
+    "SAILORS sail.",
+    "Sail - and return.",
+    "Sail_on(x)",
+]
+
+
+@pytest.mark.parametrize(
+    ("texts", "metadata", "heading", "counted"),
+    [
+        (OPTIONS, {}, "OPTIONS", [1] * 5),
+        (PROSE, {}, "OPTIONS", [5] * 5),
+        ([*OPTIONS[:2], *PROSE[:2]], {}, "OPTIONS", [1, 1, 4, 4]),  # half of them
+        ([*OPTIONS[:2], *PROSE[:3]], {}, "OPTIONS", [5] * 5),
+        (OPTIONS[:3], {}, "OPTIONS", [3] * 3),  # too few
+        (PROSE, {"module": "sea"}, "module sea", [1] * 5),
+        (OPTIONS, {"module": "sea"}, "class Sea", [5] * 5),
+    ],
+)
+def test_a_passage_of_a_list_of_many_subjects_counts_as_alone(texts, metadata, heading, counted):
+    graph = Graph.of(
+        ["the whole", heading, *texts],
+        kinds=["document", "section"] + ["passage"] * len(texts),
+        parents=[-1, 0] + [1] * len(texts),
+        documents=[0] * (2 + len(texts)),
+        metadata=[metadata] + [{}] * (1 + len(texts)),
+    )
+    query = Query("Who will sail?")
+    plain, found = (seed.on(graph)(query).scores for seed in (BM25(), InSections(BM25(), 1.0)))
+    assert (plain[2:] / found[2:]).tolist() == pytest.approx(counted)

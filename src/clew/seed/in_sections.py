@@ -5,7 +5,8 @@ section of one passage is about what its heading says; of ten passages, few answ
 divided by a small power of their number, as pivoted normalization does with the length of a
 document (Singhal, Buckley and Mitra, SIGIR 1996). A section that begins with a line of its own that
 repeats its heading, as a definition in a reference begins with its signature, is an entry of the
-section around, and no subject of its own: it counts as one of several passages.
+section around, and no subject of its own: it counts as one of several passages. A passage of a list
+of many subjects, such as the options of a command, counts as if it were alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from clew.graph import Graph
 from clew.seed.in_summaries import InSummaries
-from clew.seed.section_sizes import SectionSizesPart
+from clew.seed.section_sizes import OF_LIST, SectionSizesPart
 from clew.types import Query, Seed, Seeds
 
 
@@ -26,8 +27,8 @@ class InSections:
     """Score by another seed, and passages of long sections lower: score / n ** exponent.
 
     n is the number of passages that are directly in the section, or in the document where it has no
-    sections; of an entry at least `ENTRY`, for a lead-in at least `LEAD_IN`. A passage that is in
-    neither keeps its score.
+    sections; of an entry at least `ENTRY`, for a lead-in at least `LEAD_IN`, and 1 for one of many
+    subjects. A passage that is in neither keeps its score.
 
     Attributes:
         seed: the other seed.
@@ -65,6 +66,7 @@ class InSections:
             return find_alone
         counts = graph.part(SectionSizesPart())
         passages = np.minimum(np.maximum(counts[graph.parents[rows]], counts[rows]), self.most)
+        passages[counts[rows] == OF_LIST] = 1
         factors = np.ones(len(graph))
         factors[rows] = passages ** -float(self.exponent)
 

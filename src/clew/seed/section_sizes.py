@@ -4,6 +4,10 @@ A section that begins with a line of its own that repeats its heading, as a defi
 reference begins with its signature, is an entry of the section around. A few words before sections
 of their own lead in what stands there. A passage near the begin of a document under "Abstract",
 "Summary" or "NAME", where a manual page says what its program does, is the document's summary.
+
+Where most passages of a section begin an entry of their own, as the options of a command do and
+the keys of a configuration, the section is a list of many subjects. So is what stands in a module
+of Python between its functions and classes.
 """
 
 from __future__ import annotations
@@ -25,6 +29,8 @@ LEAD_IN = 8  # passages that the section of a lead-in counts as, for it
 MAX_LEAD_IN = 24  # words of a lead-in
 SUMMARY = -1  # in place of a number of passages, for the summary of a document
 OF_ENTRY = -2  # in place of a number of passages, for one that is directly in an entry
+OF_LIST = -3  # in place of a number of passages, for one of many subjects, which counts as alone
+MIN_LISTED = 4  # passages of a section that is a list
 SUMMARY_WITHIN = 3  # passages at the begin of a document
 SUMMARY_HEADINGS = frozenset({"abstract", "name", "summary"})
 # A heading in a passage of several short sections: "NAME" in capitals, as manual pages write it.
@@ -32,6 +38,14 @@ _SUMMARY_LINE = re.compile(
     r"^[^\w\n]*+(?:NAME|A(?:bstract|BSTRACT)|S(?:ummary|UMMARY))[ \t]*$", re.MULTILINE
 )
 _BEGIN = 600  # signs of a passage in which such a heading stands
+# A line that begins with an option, a key, a file of the system or a variable of the environment.
+_TERM = re.compile(
+    r"^[ \t]*+(?:[-*] )?+`{0,2}+"
+    r"(?:-{1,2}[A-Za-z0-9?@#][\w-]*|[A-Za-z][\w.-]*=|/proc/\S|[A-Z][A-Z0-9]*_[A-Z0-9_]+\b(?!\())",
+    re.MULTILINE,
+)
+MODULE = "module"  # the key of the metadata under which a module of Python has its name
+_OF_MODULE = "module "  # what its heading begins with
 
 
 @dataclass(frozen=True)
@@ -40,8 +54,8 @@ class SectionSizesPart:
 
     An entry of a reference has at least `ENTRY`. A passage has `LEAD_IN` where it leads in the
     sections below its own, `SUMMARY` where it is the summary of its document, `OF_ENTRY` where it
-    is directly in an entry, else 0. A graph that is a part of a corpus is given the counts of the
-    whole.
+    is directly in an entry, `OF_LIST` where it is one of many subjects of its section, else 0. A
+    graph that is a part of a corpus is given the counts of the whole.
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
@@ -51,6 +65,7 @@ class SectionSizesPart:
         is_entry = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
         for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
             is_entry[section] = _is_entry(graph.texts[section], graph.texts[section + 1])
+        counts[_listed(graph, rows, counts)] = OF_LIST
         counts[is_entry[:-1] & (counts < ENTRY)] = ENTRY
         counts[rows[is_entry[parents]]] = OF_ENTRY
         has_sections = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
@@ -85,6 +100,24 @@ def _is_summary(graph: Graph, row: int) -> bool:
     if heading.lower() in SUMMARY_HEADINGS:
         return True
     return _SUMMARY_LINE.search(graph.texts[row][:_BEGIN]) is not None
+
+
+def _listed(graph: Graph, passages: Rows, counts: NDArray[np.int64]) -> list[int]:
+    """Return the passages of which each is one of many subjects of its section."""
+    parents, are_sections = graph.parents[passages], graph.kinds.mask("section")
+    many = (parents >= 0) & (np.append(counts, 0)[parents] >= MIN_LISTED)
+    by_section = dict[int, list[int]]()
+    for row, section in zip(passages[many].tolist(), parents[many].tolist(), strict=True):
+        by_section.setdefault(section, []).append(row)
+    listed = list[int]()
+    for section, rows in by_section.items():
+        document = int(graph.documents[section])
+        if document >= 0 and MODULE in graph.metadata[document]:
+            listed += rows if graph.texts[section].startswith(_OF_MODULE) else []
+        elif are_sections[section]:
+            terms = [row for row in rows if _TERM.search(graph.texts[row])]
+            listed += terms if 2 * len(terms) >= len(rows) else []
+    return listed
 
 
 def _is_entry(heading: str, text: str) -> bool:
