@@ -6,11 +6,12 @@ import random
 
 import pytest
 
+from clew import Index
 from clew.document import Document
 from clew.graph import heading_of
 from clew.link import Hyperlink
 from clew.read import Splitter, read_nodes
-from clew.read.formats.markdown import find_links, find_title, outline
+from clew.read.formats.markdown import find_links, find_title, leave_out_comments, outline
 
 BOOK = """\
 ---
@@ -196,3 +197,47 @@ def test_names_of_a_heading_s_place_below_it_belong_to_the_heading():
     assert [piece.text for piece in pieces if piece.kind == "section"] == ["Summary"]
     assert pieces[-1].text.startswith("Ferries sail.")
     assert "https://example.org" in pieces[-1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("# Fee <!-- omit in toc -->\n\nIt is due.", "# Fee\n\nIt is due."),
+        ("Fee.\n\n<!-- TODO: not\n\nchecked -->\n\nIt is due.", "Fee.\n\nIt is due."),
+        ("It <!-- who? --> is due <!-- when? -->.", "It is due."),
+        ("It <!-- who\nknows --> is due.", "It\nis due."),
+        ("Fee\n<!-- no heading -->\n---\n", "Fee\n\n---\n"),
+        ("- a <!-- b -->\n- <!-- c --> d\n  <!-- e\n  f -->\n", "- a\n- d\n"),
+        ("> a\n> <!-- b -->\n> c", "> a\n>\n> c"),
+        ("| a | b |\n|---|---|\n| c <!-- d --> | e |", "| a | b |\n|---|---|\n| c | e |"),
+        ("<!-- a -->    Due.\n\n- b\n\n  <!-- c -->     d", "Due.\n\n- b\n\n  d"),
+        ("<div>\n<!-- a -->\nb\n</div>", "<div>\nb\n</div>"),
+        ("A `` ` `` <!-- b --> and `<!-- c -->`.", "A `` ` `` and `<!-- c -->`."),
+        ("a\n\n<!-- end of h2 -->\n\nb", None),
+        ("```\n<!-- a -->\n```\n\n    <!-- b -->\n\n- ~~~\n  <!-- c -->\n  ~~~", None),
+        ("`<!-- a -->` and `` `<!-- b\n-->` `` and \\<!-- c -->", None),
+        ("<script>\n<!-- a -->\n</script>", None),
+        ("Fee.\n\n<!-- it never ends\n\nIt is due.", None),
+        ("Fee <!-- it never ends.\n\nIt is due -->.", None),
+        ("- <!-- it ends\n\nelsewhere -->", None),
+    ],
+)
+def test_comments_are_left_out_and_what_only_looks_like_one_is_not(text, shown):
+    without, lines = leave_out_comments(text)
+    assert without == (text if shown is None else shown)
+    assert len(lines) == without.count("\n") + 1
+
+
+def test_a_comment_in_a_file_is_neither_found_nor_quoted_and_one_without_more_is_skipped(tmp_path):
+    (tmp_path / "a.md").write_text("# Fee\n\nIt is due.\n\n<!-- Is the harbour checked? -->\n")
+    (tmp_path / "b.md").write_text("<!-- Say what the harbour does. -->\n")
+    index = Index.from_documents(tmp_path)
+    assert [document.id for document in index.documents] == ["a.md"]
+    assert [reason for _, reason in index.skipped] == ["nothing but comments"]
+    assert "harbour" not in index.ask("Is the harbour checked, and when is the fee due?").text
+
+
+def test_comments_without_an_end_take_linear_time():
+    text = "a <!-- b `` c <!- ` " * 20_000
+    assert leave_out_comments(text)[0] == text
+    assert leave_out_comments("a <!-- b --> " * 20_000)[0] == "a" + " a" * 19_999

@@ -63,3 +63,20 @@ def test_lines_of_a_cell_end_as_in_any_other_text(tmp_path, end):
         for file in (other, written(tmp_path / "tides.ipynb"))
     ]
     assert texts[0] == texts[1]
+
+
+def test_comments_of_its_text_are_left_out_and_those_in_code_are_read(tmp_path):
+    cells = [
+        {"cell_type": "markdown", "source": ["<!-- TODO -->\n", "\n", "# Tides\n", "High."]},
+        {"cell_type": "markdown", "source": ["<!-- nothing -->"]},
+        {"cell_type": "code", "source": ["page = '<!-- ebb -->'"]},
+    ]
+    path = written(tmp_path / "tides.ipynb", cells=cells)
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1), encoding="utf-8")
+    (document,) = load_documents(path).documents
+    assert document.text == "# Tides\nHigh.\n\n```python\npage = '<!-- ebb -->'\n```"
+    lines = path.read_text().split("\n")
+    for word in ("Tides", "High", "ebb"):
+        place = document.text.index(word)
+        (line, _) = document.source_map.lines_of(document.text, (place, place + 1))
+        assert word in lines[line - 1]

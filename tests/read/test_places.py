@@ -99,6 +99,34 @@ def markdown(words):
     return sections(words, lambda title: f"## {title}", block)
 
 
+def commented(words):
+    """Markdown with comments, whose words are h00001 and so on, and code that looks like one."""
+    pick, lines, in_fence = words.random, [], False
+
+    def comment():
+        hidden = [f"h{pick.randint(0, 99999):05}" for _ in range(pick.randint(1, 9))]
+        return "<!-- " + "".join(word + pick.choice(" \n") for word in hidden) + "-->"
+
+    for line in markdown(words).split("\n"):
+        in_fence ^= line.startswith(FENCE)
+        is_plain = line.startswith("w")
+        if in_fence:
+            lines.append(line or f"<!-- {words.word()} -->")
+        elif not line:
+            lines += ["", comment(), ""] if pick.random() < 0.3 else [""]
+        elif WORD.search(line) and pick.random() < 0.3:
+            at = next(WORD.finditer(line)).end()
+            hidden = comment() if is_plain else comment().replace("\n", " ")
+            lines.append(f"{line[:at]} {hidden}{line[at:]}")
+        elif is_plain and pick.random() < 0.3:
+            lines += [comment(), line] if pick.random() < 0.5 else [f"{comment()} {line}"]
+        elif is_plain and pick.random() < 0.2:
+            lines.append(f"`<!-- {words.word()} -->` {line}")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def restructured(words):
     return sections(words, lambda title: f"{title}\n{'=' * len(title)}", words.paragraph)
 
@@ -129,6 +157,22 @@ def test_the_lines_of_a_text_are_where_its_passages_are(tmp_path, name, write, s
     for item in items:
         first, last = item.lines
         assert item.location == (f"{name}:{first}" if first == last else f"{name}:{first}-{last}")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_lines_of_a_text_with_comments_are_where_its_passages_are(tmp_path, seed):
+    source = commented(Words(seed))
+    (tmp_path / "a.md").write_text(source, encoding="utf-8")
+    items = passages(index_of(tmp_path))
+    for item in items:
+        assert item.location.startswith(f"a.md:{item.lines[0]}")
+        own = item.text.split("\n")
+        for line, number in ((own[0], item.lines[0]), (own[-1], item.lines[1])):
+            assert {line_of(word, source) for word in WORD.findall(line)} <= {number}
+            assert line.split()[0] in source.split("\n")[number - 1]
+    text = " ".join(item.text for item in items)
+    assert not re.search(r"\bh\d{5}", text)
+    assert {*WORD.findall(text)} >= {*WORD.findall(re.sub("(?m)^#.*", "", source))}
 
 
 def test_the_lines_of_rows_are_those_of_the_records(tmp_path):

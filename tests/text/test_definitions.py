@@ -15,6 +15,10 @@ from clew.text.definitions import DefinitionQuestion
         ("So, what are `decorators`?", "decorators"),
         ("What does MSRV stand for?", "MSRV"),
         ("What is meant by idempotent?", "idempotent"),
+        ("What does nofail mean in fstab?", "nofail"),
+        ("What does the term head refer to in a bare repository?", "term head"),
+        ("What does a mean in R mean?", "mean in R"),
+        ("What does IT stand for within the company?", "IT"),
         ("define blob", "blob"),
         ("the meaning of head ref", "head ref"),
         ("Was ist ein Baum?", "Baum"),
@@ -38,6 +42,9 @@ def test_the_term_that_is_asked_for(question, term):
         "How do I make a bare repository?",
         "Which option is it?",
         "What is the option by which git says what it would have done?",
+        "What does it mean to be bare?",
+        "What does this mean for a repository?",
+        "What does head mean when it is detached?",
         "What?",
         "",
     ],
@@ -89,6 +96,13 @@ def test_what_only_uses_a_term(term, text):
         ("blob", "--blob\n\nPrint the blob.", False),
         ("blob", "It has the name of a\nblob", False),
         ("blob", "blobs are kept\nhere", False),
+        ("blob", "Set it:\n\n```yaml\nblob: 7\n```\n\nIt is large.", False),
+        ("blob", "- ```\n  blob: 7\n  ```", False),
+        ("blob", "Blobs\n~~~~~\n\nblob: the contents of a file", True),
+        ("blob", "````\n```\nblob: 7\n```\n````", False),
+        ("blob", "It goes on:\n\n```\nblob: 7\n", False),
+        ("blob", "```yaml\nblob: 7\n```\n\nblob: the contents of a file", True),
+        ("blob", "Write ```x``` and\n```y```\n\nblob: the contents of a file", True),
     ],
 )
 def test_a_line_with_the_term_alone_is_an_entry_where_something_stands_behind_it(
@@ -101,3 +115,4 @@ def test_a_long_text_takes_linear_time():
     text = "blob ( * " * 200_000
     assert not DefinitionQuestion("blob").is_defined_in(text)
     assert not DefinitionQuestion("blob").is_entry_in("blob" + " " * 500_000 + "x")
+    assert not DefinitionQuestion("blob").is_entry_in("```\nblob: 1\n```\n\n" * 20_000)

@@ -33,7 +33,10 @@ _BEFORE = re.compile(
     r"\s+[`'\"]?$"
 )
 _BEHIND = re.compile(r"[`'\"]?\s*(?:\(|class\b|function\b|method\b|module\b)")
-_PARENT = re.compile(r"\s+(?:method\s+)?(?:of|in)\s+(?:the\s+)?(?:class\s+)?[`'\"]?")
+_PARENT = re.compile(r"[`'\"]?\s+(?:method\s+)?(?:of|in)\s+(?:(?:the|an?)\s+)?(?:class\s+)?[`'\"]?")
+# Behind an indefinite article, or with one behind it, a word is a kind of thing and no name.
+_ONE_OF_MANY = re.compile(r"(?:\A|\s)an?\s\Z", re.IGNORECASE)
+_OF_ONE_OF_MANY = re.compile(r"\s+(?:function|method)\s+of\s+an?\s", re.IGNORECASE)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|get|gets|being)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.?!]\s")
 
@@ -206,6 +209,9 @@ class SymbolTable:
 
     def _spaced(self, question: str, names: list[tuple[int, int]], first: int) -> int:
         """Return the position behind the words of a symbol's name, as in "get meta refresh"."""
+        start = names[first][0]
+        if _ONE_OF_MANY.search(question[max(start - MAX_CUE, 0) : start]):
+            return first + 1
         for behind in range(min(first + MAX_WORDS, len(names)), first + 1, -1):
             words = names[first:behind]
             gaps = (question[a:b] for (_, a), (b, _) in pairwise(words))
@@ -221,7 +227,20 @@ class SymbolTable:
         outer = _NAME.match(question, match.end()) if match else None
         if outer is None:
             return ()
-        return self._known(f"{outer[0].rstrip('.')}.{question[start:end]}")
+        owner, name = outer[0].rstrip("."), question[start:end]
+        # What is in something else is not meant: "name of the host" is no `name` of a header.
+        return self._known(f"{owner}.{name}", fewest=2) or self._defined_by(owner, name)
+
+    def _defined_by(self, owner: str, name: str) -> tuple[int, ...]:
+        """Return the rows of what a module defines, whose names do not begin with its own."""
+        defined = {
+            int(self.objects[fact])
+            for row in self._known(owner)
+            for fact, is_container in self.facts_of[row]
+            if is_container and self.relations[fact] == DEFINES
+        }
+        rows = tuple(row for row in self.rows_of.get(name, ()) if row in defined)
+        return rows if len(rows) <= MAX_MEANINGS else ()
 
     def _meant(self, question: str, start: int, end: int) -> tuple[int, ...]:
         """Return the rows that a word means, if it looks like a name of code in its place."""
@@ -232,15 +251,20 @@ class SymbolTable:
             or _LOOKS_LIKE_CODE.search(word)
             or question[max(start - 1, 0) : start] == "`"
             or _BEFORE.search(question[max(start - MAX_CUE, 0) : start])
-            or _BEHIND.match(question, end)
+            or (_BEHIND.match(question, end) and not _OF_ONE_OF_MANY.match(question, end))
         ):
             return ()
         return self._known(word)
 
-    def _known(self, name: str) -> tuple[int, ...]:
-        """Return the rows of a name; a symbol may be called by less than its whole path."""
+    def _known(self, name: str, fewest: int = 1) -> tuple[int, ...]:
+        """Return the rows of a name; a symbol may be called by less than its whole path.
+
+        Args:
+            name: The name, with the names of what it is in.
+            fewest: So many of the last parts of its path are always looked for.
+        """
         parts = _PATH_MARKS.split(name)[-MAX_WORDS:]
-        for first in range(len(parts)):
+        for first in range(len(parts) - fewest + 1):
             if rows := self.rows_of.get(".".join(parts[first:]), ()):
                 return rows if len(rows) <= MAX_MEANINGS else ()
         return ()

@@ -9,6 +9,7 @@ abbreviation definitions in biomedical text", PSB 2003).
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,12 +25,14 @@ _ARTICLE_WORDS = (
 _ARTICLES = frozenset(_ARTICLE_WORDS.split())
 _ELIDED = ("l'", "l’", "un'", "un’")
 
+# Where a term means what is asked for: "What does head mean in git?"
+_WHERE = r"(?: (?:in|on|for|to|within|under) .+)?"
 # What stands before the term in a question, and behind it, where blanks are single.
 _ASKED = tuple(
     re.compile(rf"\A{before}(.+){behind}\Z", re.IGNORECASE)
     for before, behind in (
         (r"(?:so,? )?what(?: is| are| was| were|['’]s) (?:meant by )?", ""),
-        (r"what do(?:es)? ", r" (?:mean|stand for|refer to|denote)"),
+        (r"what do(?:es)? ", rf" (?:mean|stand for|refer to|denote){_WHERE}"),
         (r"(?:please )?define ", ""),
         (r"(?:what(?: is|['’]s) )?(?:the )?(?:definition|meaning) of ", ""),
         (r"was (?:ist|sind|bedeutet|bedeuten|heißt|heisst|versteht man unter) ", ""),
@@ -42,6 +45,7 @@ _ASKED = tuple(
         (r"什么是", ""),
     )
 )
+_PRONOUNS = ("it", "this", "that", "these", "those")  # "What does it mean to ..." asks for no term
 _ASKED_BEHIND = ("是什么", "是什麼", "とは何ですか", "とは何か", "とは")
 
 _IS_WORDS = (
@@ -53,6 +57,9 @@ _IS = tuple(_IS_WORDS.split(","))
 _IS_JOINED = ("是", "指", "とは", "は")  # between words that no blank divides
 _CALLED = ("called", "known as", "termed", "referred to as", "genannt", "называется", "называют")
 _SENTENCE_ENDS = ".!?:;(。！？"
+# A line that opens or closes a fence of code in Markdown, perhaps behind the mark of an item. A
+# line of tildes may as well be that below a heading in reStructuredText.
+_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,})[^`\n]*$", re.MULTILINE)
 _MARKS = ' \t>#*+•|_"“”-'
 
 
@@ -98,16 +105,23 @@ class DefinitionQuestion:
         if blank and first.lower() in _ARTICLES:
             words = others
         words = words.strip(_QUOTES + " ")
-        return cls(words) if words and words.count(" ") < MAX_WORDS else None
+        if not words or words in _PRONOUNS:
+            return None
+        return cls(words) if words.count(" ") < MAX_WORDS else None
 
     def is_entry_in(self, text: str) -> bool:
         """Return whether a line has the term alone, above others, or in front of a colon or dash.
+
+        A line in a fence of code is none: what stands behind "key:" there is a value.
 
         Example:
             >>> DefinitionQuestion("blob").is_entry_in("**blob** - the contents of a file")
             True
         """
+        changes = _fence_changes(text)
         for match in self._term.finditer(text):
+            if bisect(changes, match.start()) % 2:
+                continue
             before, behind = _before(text, match), _behind(text, match)
             if _begins_line(before) and _ends_entry(behind):
                 return True
@@ -155,6 +169,19 @@ class DefinitionQuestion:
         singular = re.sub(r"(?<=\w\w)s\Z", "", last)
         words = r"[\s_-]".join([*first, f"{singular}(?:s|es)?"])
         return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def _fence_changes(text: str) -> list[int]:
+    """Return where each fence of code starts and ends in turn; one that is cut off has no end."""
+    changes, opened = list[int](), ""
+    for line in _FENCE.finditer(text) if "```" in text else ():
+        if not opened:
+            opened = line[1]
+            changes.append(line.start())
+        elif line[1].startswith(opened):
+            opened = ""
+            changes.append(line.end())
+    return changes
 
 
 def _before(text: str, match: re.Match[str]) -> str:

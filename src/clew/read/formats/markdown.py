@@ -2,20 +2,23 @@
 
 markdown-it-py tells the line where a block begins. Here a block reaches up to the next one, so that
 headings, blocks and the front matter together leave out nothing but space. Front matter is YAML
-between two lines of `---` at the top of the text; only its title is read.
+between two lines of `---` at the top of the text; only its title is read. Comments of HTML, which
+no reader of the page sees, are left out as a file is read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.outline import Block, Close, Heading, Outline, Share
+from clew.source_map import SourceMap, starts_of_lines
 from clew.text.spans import trim_span
 
 if TYPE_CHECKING:
@@ -32,6 +35,15 @@ _LINE_END = re.compile(_END)
 # Definitions of references to places of the same page, such as Rust's RFCs have below headings.
 _OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
 _CLOSE = re.compile(r"<!-- end of h([1-6]) -->")  # as `MarkdownWriter` ends the sections of a level
+_COMMENT = re.compile(r"<!--(?:-?>|.*?-->)", re.DOTALL)
+# What is written in a paragraph before a comment may be code or behind a backslash, and no comment.
+_COMMENT_OR_CODE = re.compile(
+    rf"\\.|(?<!`)(?P<mark>`+)(?!`).*?(?<!`)(?P=mark)(?!`)|(?P<comment>{_COMMENT.pattern})",
+    re.DOTALL,
+)
+_NO_COMMENTS_IN = re.compile(r"<(?:script|style|textarea)\b", re.IGNORECASE)
+_LINE_JOINT = re.compile(r"\s*\n[ \t>]*")  # between the lines of a paragraph, perhaps of a quote
+_NO_SPACE_BEFORE = ("", *" \t.,;:!?)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
@@ -49,10 +61,122 @@ class _ParsedText(NamedTuple):
     first_line: int
 
 
+class _Comment(NamedTuple):
+    """Where a comment starts and ends, and whether it begins a block, and so ends a paragraph."""
+
+    start: int
+    end: int
+    begins_block: bool
+
+
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the file as one document under its own title."""
-    text = file.text()
-    yield file.document(text, "markdown", title=find_title(text))
+    yield read_text(file, file.text())
+
+
+def read_text(file: SourceFile, text: str) -> Document:
+    """Return the document of a file in Markdown.
+
+    Args:
+        file: The file.
+        text: The text of the file.
+
+    Raises:
+        UnreadableFileError: It has comments alone.
+    """
+    shown, lines = leave_out_comments(text)
+    if not shown.strip():
+        raise UnreadableFileError("nothing but comments")
+    document = file.document(shown, "markdown", title=find_title(shown))
+    if shown == text:
+        return document
+    return replace(document, source_map=SourceMap.of(file.id, starts_of_lines(shown, lines)))
+
+
+def leave_out_comments(text: str) -> tuple[str, Sequence[int]]:
+    r"""Return a Markdown text without comments of HTML, and the line of the text for each of its.
+
+    What is in code is no comment, nor what has no end. The marks by which clew ends the sections
+    of a page that it has read stay.
+
+    Args:
+        text: The text, with line ends as "\n".
+
+    Example:
+        >>> leave_out_comments("# Moon\n\n<!-- TODO\nask -->\nIt is far <!-- how? -->.\n")
+        ('# Moon\n\nIt is far.\n', [1, 2, 5, 6])
+    """
+    comments = _comments(text) if "<!--" in text else []
+    if not comments:
+        return text, range(1, text.count("\n") + 2)
+    shown, numbers, place, i = list[str](), list[int](), 0, 0
+    is_after_comment = False  # alone in its line
+    for number, line in enumerate(text.split("\n"), 1):
+        end = place + len(line)
+        rest, begin, begins_block, is_cut = "", place, False, False
+        while i < len(comments) and comments[i].start < end:
+            comment = comments[i]
+            before = text[begin : max(begin, comment.start)]
+            rest = _joined(rest, before) if begin > place else before
+            begin, is_cut = min(comment.end, end), True
+            begins_block |= comment.begins_block
+            if comment.end > end:
+                break
+            i += 1
+        rest = _joined(rest, text[begin:end]) if is_cut else line
+        place = end + 1
+        is_empty = not rest.strip(" \t>")
+        is_below_empty = not shown or not shown[-1].strip(" \t>")
+        if is_empty and (is_cut or is_after_comment):
+            is_after_comment = True
+            # One empty line stays where paragraphs would join, or one become a heading above "---".
+            if is_below_empty or (is_cut and not begins_block):
+                continue
+        else:
+            is_after_comment = False
+        shown.append(rest.rstrip() if is_cut else rest)
+        numbers.append(number)
+    return "\n".join(shown), numbers
+
+
+def _joined(before: str, behind: str) -> str:
+    """Return what stands before and behind a comment, with the space on one side of it."""
+    if not before.strip(" \t>"):
+        return before + behind.lstrip(" \t")
+    return (before.rstrip(" \t") if behind[:1] in _NO_SPACE_BEFORE else before) + behind
+
+
+def _comments(text: str) -> list[_Comment]:
+    """Return the comments of a text, by place, but for the marks that end sections."""
+    parsed = _parse(text, inline=False)
+    starts = parsed.line_starts
+    found = list[_Comment]()
+    written: dict[tuple[int, int], list[str]] = {}  # the comments in the words of these lines
+    for token in parsed.tokens:
+        opening = token.content.find("<!--")
+        if not token.map or opening < 0 or token.content.find("-->", opening) < 0:
+            continue
+        first, behind = token.map
+        if token.type == "html_block" and not _NO_COMMENTS_IN.match(token.content.lstrip()):
+            begins_block = token.content.lstrip().startswith("<!--")
+            end = text.rfind("-->", starts[first], starts[behind]) + len("-->")
+            for match in _COMMENT.finditer(text, starts[first], end):
+                found.append(_Comment(*match.span(), begins_block))
+        elif token.type == "inline":
+            written.setdefault((first, behind), []).extend(
+                child.content
+                for child in _parser().parseInline(token.content)[0].children or ()
+                if child.type == "html_inline" and child.content.startswith("<!--")
+            )
+    for (first, behind), contents in written.items():
+        pieces = _COMMENT_OR_CODE.finditer(text, starts[first], starts[behind])
+        matches = list(islice((one for one in pieces if one["comment"]), len(contents)))
+        # The parser tells no places within lines. Where it finds others, all of them stay.
+        if [_LINE_JOINT.sub("\n", match[0]) for match in matches] == [
+            _LINE_JOINT.sub("\n", content) for content in contents
+        ]:
+            found += [_Comment(*match.span(), False) for match in matches]
+    return sorted(one for one in found if not _CLOSE.fullmatch(text, one.start, one.end))
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter

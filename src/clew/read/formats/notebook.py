@@ -14,7 +14,7 @@ from clew.read.formats.file_format import (
     UnreadableFileError,
     with_plain_line_ends,
 )
-from clew.read.formats.markdown import find_title
+from clew.read.formats.markdown import find_title, leave_out_comments
 from clew.source_map import LineStart, SourceMap, starts_of_lines
 
 CELL_DEPTH = 3  # brackets around the keys of a cell
@@ -70,6 +70,9 @@ def _convert(text: str) -> tuple[str, list[LineStart]]:
         source = cell.get("source", "")
         words = map(str, source) if isinstance(source, list) else [str(source)]
         source = "".join(map(with_plain_line_ends, words))
+        if cell.get("cell_type") == "markdown":
+            source, shown = leave_out_comments(source)
+            lines = [lines[number - 1] for number in shown if number <= len(lines)]
         code = source.strip("\n")
         if not code.strip():
             continue

@@ -33,8 +33,11 @@ def read(file: SourceFile) -> Iterator[Document]:
     """Yield the file as one document, in the markup that it is written in."""
     text = file.text()
     format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
-    find_title = {"rst": rst.find_title, "markdown": markdown.find_title}.get(format)
-    yield file.document(text, format, title=find_title(text) if find_title else None)
+    if format == "markdown":
+        yield markdown.read_text(file, text)
+    else:
+        title = rst.find_title(text) if format == "rst" else None
+        yield file.document(text, format, title=title)
 
 
 def find_markup(text: str) -> str:
