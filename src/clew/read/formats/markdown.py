@@ -9,6 +9,7 @@ no reader of the page sees, are left out as a file is read.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -35,14 +36,10 @@ _LINE_END = re.compile(_END)
 # Definitions of references to places of the same page, such as Rust's RFCs have below headings.
 _OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
 _CLOSE = re.compile(r"<!-- end of h([1-6]) -->")  # as `MarkdownWriter` ends the sections of a level
-_COMMENT = re.compile(r"<!--(?:-?>|.*?-->)", re.DOTALL)
-# What is written in a paragraph before a comment may be code or behind a backslash, and no comment.
-_COMMENT_OR_CODE = re.compile(
-    rf"\\.|(?<!`)(?P<mark>`+)(?!`).*?(?<!`)(?P=mark)(?!`)|(?P<comment>{_COMMENT.pattern})",
-    re.DOTALL,
-)
+# Behind a backslash nothing begins, and what is between runs of as many ticks is code.
+_TICKS = re.compile(r"`+")
+_SIGNS = re.compile(r"\\.|`+|<!--", re.DOTALL)
 _NO_COMMENTS_IN = re.compile(r"<(?:script|style|textarea)\b", re.IGNORECASE)
-_LINE_JOINT = re.compile(r"\s*\n[ \t>]*")  # between the lines of a paragraph, perhaps of a quote
 _NO_SPACE_BEFORE = ("", *" \t.,;:!?)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
@@ -159,9 +156,11 @@ def _comments(text: str) -> list[_Comment]:
         first, behind = token.map
         if token.type == "html_block" and not _NO_COMMENTS_IN.match(token.content.lstrip()):
             begins_block = token.content.lstrip().startswith("<!--")
-            end = text.rfind("-->", starts[first], starts[behind]) + len("-->")
-            for match in _COMMENT.finditer(text, starts[first], end):
-                found.append(_Comment(*match.span(), begins_block))
+            end = starts[behind]
+            place = text.find("<!--", starts[first], end)
+            while place >= 0 and (closed := _comment_end(text, place, end)):
+                found.append(_Comment(place, closed, begins_block))
+                place = text.find("<!--", closed, end)
         elif token.type == "inline":
             written.setdefault((first, behind), []).extend(
                 child.content
@@ -169,14 +168,46 @@ def _comments(text: str) -> list[_Comment]:
                 if child.type == "html_inline" and child.content.startswith("<!--")
             )
     for (first, behind), contents in written.items():
-        pieces = _COMMENT_OR_CODE.finditer(text, starts[first], starts[behind])
-        matches = list(islice((one for one in pieces if one["comment"]), len(contents)))
+        spans = list(islice(_written_comments(text, starts[first], starts[behind]), len(contents)))
         # The parser tells no places within lines. Where it finds others, all of them stay.
-        if [_LINE_JOINT.sub("\n", match[0]) for match in matches] == [
-            _LINE_JOINT.sub("\n", content) for content in contents
-        ]:
-            found += [_Comment(*match.span(), False) for match in matches]
+        if [_own_lines(text[slice(*span)]) for span in spans] == list(map(_own_lines, contents)):
+            found += [_Comment(*span, False) for span in spans]
     return sorted(one for one in found if not _CLOSE.fullmatch(text, one.start, one.end))
+
+
+def _written_comments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield where each comment in the lines of a paragraph starts and ends, if it does."""
+    ticks: dict[int, list[int]] = {}  # where runs of so many begin
+    for run in _TICKS.finditer(text, start, end):
+        ticks.setdefault(len(run[0]), []).append(run.start())
+    place = start
+    while sign := _SIGNS.search(text, place, end):
+        place = sign.end()
+        if sign[0] == "<!--":
+            closed = _comment_end(text, sign.start(), end)
+            if not closed:
+                return
+            yield sign.start(), closed
+            place = closed
+        elif sign[0][0] == "`":
+            alike = ticks.get(len(sign[0]), [])
+            following = bisect_left(alike, place)
+            if following < len(alike):
+                place = alike[following] + len(sign[0])
+
+
+def _comment_end(text: str, start: int, end: int) -> int:
+    """Return where the comment that starts at a place ends; 0 where it does not before the end."""
+    for short in ("<!-->", "<!--->"):
+        if text.startswith(short, start, end):
+            return start + len(short)
+    closing = text.find("-->", start + len("<!--"), end)
+    return closing + len("-->") if closing >= 0 else 0
+
+
+def _own_lines(comment: str) -> list[str]:
+    """Return the lines of a comment without what the paragraph or quote around puts before them."""
+    return [line.strip(" \t>") for line in comment.split("\n")]
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
