@@ -40,8 +40,7 @@ from clew.relevance import (
     features,
 )
 from tests.benchmarks.everyday import (
-    CORPORA,
-    GROUPS,
+    add_corpora,
     build_index,
     corpora_of,
     folder_and_questions,
@@ -172,13 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, help="where the corpora are kept")
-    parser.add_argument("--sources", type=Path, help="the folder of clones")
-    parser.add_argument("--corpora", nargs="+", choices=(*GROUPS, *CORPORA), default=list(CORPORA))
-    parser.add_argument("--index-url", help="the package index, unless pip's own")
-    parser.add_argument("--folder", type=Path, help="a folder of your own in place of the corpora")
-    parser.add_argument("--questions", type=Path, help="its questions")
-    parser.add_argument("--half", choices=("tune", "held"), default="tune")
+    add_corpora(parser)
     parser.add_argument("--embedder", help="any that clew takes (default: clew's own)")
     parser.add_argument("--keep-index", type=Path, help="as in the everyday benchmark")
     parser.set_defaults(names=False, sentences=False)
