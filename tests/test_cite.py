@@ -256,3 +256,17 @@ def test_a_function_word_of_another_language_that_no_text_has_hides_no_answer():
     assert quotes(context, index=index) == "Altöl gehört in den roten Container. [1]"
     assert quotes(context) == "Altöl gehört in den roten Container. [1]"
     assert not quotes(index.ask("Wohin mit dem Bauschutt?"), index=index)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "quoted"),
+    [
+        ("To search backward in less, type `?`. To search forward, type `/`.", "How do I search backward in less?", "backward"),
+        ("The mark of a doubtful reading is (?). Others have (!).", "What is the mark of a doubtful reading?", "doubtful"),
+        ("Delete *.log files first. Keep all of data*.", "Which log files do I delete first?", "*.log files"),
+    ],
+)  # fmt: skip
+def test_a_statement_about_a_sign_is_quoted_as_it_stands(text, asked, quoted):
+    (line,) = clew.cite.quotes(clew.Index.from_documents([text]).ask(asked)).splitlines()
+    assert quoted in line
+    assert line.removesuffix(" [1]") in text

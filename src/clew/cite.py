@@ -24,7 +24,6 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.algorithms.ranking import best_row, exceeds, reaches
@@ -55,8 +54,12 @@ MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
 UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
+MAX_ENDING = 40  # signs at the end of a sentence that tell a question
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
-QUESTION_MARKS = "?？؟"
+_CLOSING = r"[)\]\"'’”»*_\s]*"
+# A question mark behind a word; closing signs may stand around it. One in code, or before a full
+# stop, is what the sentence tells of.
+_ASKING = re.compile(rf"\w{_CLOSING}[?？؟][!?？؟]*{_CLOSING}\Z")
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
@@ -175,9 +178,13 @@ def _is_question(piece: Quotable, asked: str) -> bool:
 
 
 def _asks(text: str) -> bool:
-    """Return whether a question mark stands behind the last letter of a text."""
-    ending = takewhile(lambda sign: not sign.isalnum(), reversed(text))
-    return any(sign in QUESTION_MARKS for sign in ending)
+    """Return whether a text ends as a question does.
+
+    Example:
+        >>> _asks("**Who sails?**"), _asks("To search backward, type `?`."), _asks("The key is (?)")
+        (True, False, False)
+    """
+    return _ASKING.search(text[-MAX_ENDING:]) is not None
 
 
 def _best_answers(

@@ -229,6 +229,13 @@ def test_files_of_one_name_below_several_sources_have_folders_in_their_ids(tmp_p
     assert ids("p/docs/README.md", "q/README.md") == ["docs/README.md", "q/README.md"]
     assert ids("p", "p/docs", "p/README.md") == ["README.md", "docs/README.md"]  # each is read once
     assert ids("q", "p/docs", "p") == ["a.md", "docs/README.md", "p/README.md", "q/README.md"]
+    (tmp_path / "p/newest.md").symlink_to(tmp_path / "p/README.md")  # is read as well, as ever
+    texts["p/newest.md"] = texts["p/README.md"]
+    assert ids("p") == ["README.md", "docs/README.md", "newest.md"]
+    assert {"newest.md", "p/README.md"} < {*ids("p", "q")}
+    taken = Document("p/README.md", "A text of that id.", {"path": str(tmp_path / "q/a.md")})
+    documents = load_documents([taken, tmp_path / "p", tmp_path / "q"]).documents
+    assert len({one.id for one in documents}) == len(documents) == 6
 
 
 @pytest.mark.parametrize("encoding", ["iso-8859-2", "cp1250", "cp852", "gb18030"])

@@ -5,6 +5,7 @@ Sources are texts, files, folders, `clew.Document` values, and objects of LangCh
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -268,51 +269,54 @@ def _with_ids_of_their_own(found: Sequence[_Found]) -> list[_Found]:
     """Return what was found; files of one id have folders above them in theirs.
 
     The README.md of two folders is then `docs/README.md` and `tools/README.md`. A file that was
-    found twice is read once.
+    found twice, below a folder and by itself, is read once.
     """
-    if not _are_repeated(one.id for one in found if isinstance(one, FileToRead)):
+    ids = Counter(one.id for one in found if isinstance(one, FileToRead))
+    if max(ids.values(), default=0) < 2:
         return list(found)
-    once = dict[Path | int, _Found]()
+    once = dict[tuple[str, ...] | int, _Found]()  # files by the parts of their paths
     for number, one in enumerate(found):
-        once.setdefault(one.path.resolve() if isinstance(one, FileToRead) else number, one)
+        once.setdefault(_whole_path(one) if isinstance(one, FileToRead) else number, one)
     same = dict[str, list[tuple[str, ...]]]()
-    for one in once.values():
-        if isinstance(one, FileToRead):
-            same.setdefault(one.id, []).append(one.path.absolute().parts)
-    taken = {id for id, paths in same.items() if len(paths) == 1}
+    for path, one in once.items():
+        if isinstance(one, FileToRead) and not isinstance(path, int):
+            same.setdefault(one.id, []).append(path)
+    taken = {one.id for one in found if isinstance(one, Document)}
+    taken |= {id for id, paths in same.items() if len(paths) == 1}
+    new = dict[tuple[str, ...] | int, str]()
+    for id, paths in same.items():
+        if len(paths) > 1:
+            told_apart = _told_apart(id, paths, taken)
+            taken |= set(told_apart)
+            new |= zip(paths, told_apart, strict=True)
     return [
-        one._replace(id=_told_apart(one.path.absolute().parts, one.id, same[one.id], taken))
-        if isinstance(one, FileToRead) and one.id not in taken
-        else one
-        for one in once.values()
+        one._replace(id=new[path]) if isinstance(one, FileToRead) and path in new else one
+        for path, one in once.items()
     ]
 
 
-def _are_repeated(ids: Iterable[str]) -> bool:
-    return max(Counter(ids).values(), default=0) > 1
+def _whole_path(file: FileToRead) -> tuple[str, ...]:
+    """Return the parts of the path of a file; a link stays what it is, another file."""
+    return Path(os.path.normpath(file.path.absolute())).parts
 
 
-def _told_apart(
-    path: tuple[str, ...], id: str, same: Sequence[tuple[str, ...]], taken: Collection[str]
-) -> str:
-    """Return an id of a file with as many folders above it as tell it from others.
+def _told_apart(id: str, paths: Sequence[tuple[str, ...]], taken: Collection[str]) -> list[str]:
+    """Return an id for each file of one id, with as many folders above it as tell all apart.
 
     Args:
-        path: The parts of its path.
-        id: The last of these, joined by slashes.
-        same: The paths of all files of that id, this one included.
+        id: Their id.
+        paths: The parts of their paths, each another.
         taken: The ids of other files.
 
     Example:
-        >>> paths = [("/", "a", "docs", "README.md"), ("/", "a", "README.md")]
-        >>> [_told_apart(path, "README.md", paths, ()) for path in paths]
+        >>> _told_apart("README.md", [("/", "a", "docs", "README.md"), ("/", "a", "README.md")], ())
         ['docs/README.md', 'a/README.md']
     """
-    for n in range(1 + len(id.split("/")), len(path)):
-        ids = {"/".join(other[-n:]) for other in same}
-        if len(ids) == len(same) and ids.isdisjoint(taken):
-            return "/".join(path[-n:])
-    return Path(*path).as_posix()
+    for n in range(1 + len(id.split("/")), max(map(len, paths))):
+        ids = ["/".join(path[-n:]) for path in paths]
+        if len(set(ids)) == len(ids) and not set(ids) & set(taken):
+            return ids
+    return [Path(*path).as_posix() for path in paths]
 
 
 def _in_places(found: Sequence[_Found], readings: Sequence[FileReading]) -> LoadedDocuments:

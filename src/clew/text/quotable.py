@@ -21,6 +21,7 @@ _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may
 )
 _SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
+_OPENS = "\"'“‘«([<`*_~¿¡"  # what emphasis may begin with, beside a letter
 
 
 class Quotable(NamedTuple):
@@ -167,9 +168,14 @@ def _paired_marks(text: str, span: Span) -> list[_Mark]:
         before, behind = text[max(start - 1, span[0]) : start], text[end : min(end + 1, span[1])]
         if mark in opened and before.strip() and not behind.isalnum():
             paired += [_Mark(*opened[mark], start), _Mark(start, end, opened.pop(mark)[0])]
-        elif behind.strip() and not before.isalnum():
+        elif not before.isalnum() and _may_open(mark, behind):
             opened[mark] = (start, end)
     return sorted(paired)
+
+
+def _may_open(mark: str, behind: str) -> bool:
+    """Return whether a mark may open something, by the sign behind it: "*.log" is no emphasis."""
+    return behind.isalnum() or (bool(behind.strip()) and (mark[0] == "`" or behind in _OPENS))
 
 
 def _without_single_marks(text: str, span: Span, paired: Sequence[_Mark]) -> Iterator[Quotable]:
