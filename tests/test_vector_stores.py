@@ -277,6 +277,18 @@ def test_edges_of_several_types_find_what_has_one_of_their_values_in_qdrant():
     }
 
 
+def test_a_store_of_qdrant_that_searches_by_words_too_is_asked_by_text():
+    pytest.importorskip("qdrant_client")
+    module = pytest.importorskip("langchain_qdrant")
+    store = module.QdrantVectorStore.from_texts(
+        list(TEXTS.values()), ForLangChain(), location=":memory:", collection_name="texts"
+    )
+    assert store_with_vectors(store) is not None
+    for mode in (module.RetrievalMode.HYBRID, module.RetrievalMode.SPARSE):
+        store.retrieval_mode = mode
+        assert store_with_vectors(store) is None
+
+
 def test_faiss_filters_all_that_it_has_and_not_its_twenty_nearest(tmp_path):
     pytest.importorskip("faiss")
     community = pytest.importorskip("langchain_community.vectorstores")

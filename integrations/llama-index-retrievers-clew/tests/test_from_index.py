@@ -6,11 +6,18 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 import pytest
-from llama_index.core import PropertyGraphIndex, StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core import (
+    PropertyGraphIndex,
+    SimpleKeywordTableIndex,
+    StorageContext,
+    SummaryIndex,
+    VectorStoreIndex,
+)
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import (
+    Document,
     IndexNode,
     MetadataMode,
     NodeRelationship,
@@ -403,3 +410,20 @@ def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(
     docstore.add_documents(nodes)
     index = SummaryIndex(nodes[:2], storage_context=StorageContext.from_defaults(docstore=docstore))
     assert set(ClewRetriever.from_index(index, embed_model).index.graph.ids) == {"corfu", "gerald"}
+
+
+def test_an_index_of_keywords_is_followed_and_gives_its_own_nodes_alone(embed_model):
+    kept = StorageContext.from_defaults()
+    letters = [Document(text=f"The ferry {i} sails.", id_=f"D{i}") for i in range(4)]
+    how = {"storage_context": kept, "llm": MockLLM()}
+    table = SimpleKeywordTableIndex.from_documents(letters, **how)
+    SimpleKeywordTableIndex.from_documents([Document(text="The ferry of another index.")], **how)
+    retriever = ClewRetriever.from_index(table, embed_model, similarity_top_k=9, budget=None)
+
+    def read():
+        return {one.node.get_content() for one in retriever.retrieve("Which ferry sails?")}
+
+    assert read() == {one.text for one in letters}
+    table.delete_ref_doc("D2", delete_from_docstore=False)
+    table.insert(Document(text="The new ferry sails."))
+    assert read() == {*(letters[i].text for i in (0, 1, 3)), "The new ferry sails."}

@@ -226,6 +226,12 @@ def _find_in_qdrant(
     ]
 
 
+def _is_dense_in_qdrant(store: Any) -> bool:  # noqa: ANN401
+    """Return whether a store searches by dense vectors alone, and not by words, too."""
+    mode = getattr(store, "retrieval_mode", None)
+    return mode is None or getattr(mode, "value", mode) == "dense"
+
+
 def _dense_vector(store: Any, point: Any) -> Any:  # noqa: ANN401
     """Return the vector of a point that a store searches by, of several with names."""
     own = point.vector
@@ -418,7 +424,9 @@ STORES: Mapping[str, KnownStore] = {
     ),
     "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres),
     "PineconeVectorStore": KnownStore(mapping_having),
-    "QdrantVectorStore": KnownStore(qdrant_having, _read_qdrant, _find_in_qdrant),
+    "QdrantVectorStore": KnownStore(
+        qdrant_having, _read_qdrant, _find_in_qdrant, _is_dense_in_qdrant
+    ),
 }
 """By the name of the class, with its package where another one has a class of this name."""
 

@@ -104,7 +104,12 @@ def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         return list(dict.fromkeys(struct.nodes_dict.values()))
     nodes = getattr(struct, "nodes", None)
-    return list(dict.fromkeys(nodes)) if isinstance(nodes, list) else None
+    if isinstance(nodes, list):
+        return list(dict.fromkeys(nodes))
+    named = getattr(struct, "node_ids", None)  # of a table of keywords
+    if named is None and hasattr(struct, "node_id_to_summary_id"):  # of an index of summaries
+        named = struct.node_id_to_summary_id
+    return None if named is None else sorted(named)
 
 
 def scored_candidates(
