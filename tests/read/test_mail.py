@@ -117,6 +117,16 @@ def test_attachments_are_named_and_not_read(tmp_path):
     ]
 
 
+def test_an_attachment_with_a_name_that_cannot_be_read_hides_no_message(tmp_path):
+    made = message("See the plan.")
+    made.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a.pdf")
+    raw = made.as_bytes().replace(b'filename="a.pdf"', b"filename*=idna''a..b.txt")
+    assert b"idna" in raw
+    (document,), skipped = read(tmp_path / "a.eml", raw)
+    assert body(document) == "See the plan."
+    assert skipped == [("a.eml#a part of application/pdf", "an attachment of a message")]
+
+
 def test_a_forwarded_message_and_every_text_of_several_are_read(tmp_path):
     inner = message("High water is at nine.", "Tides", sender="Cy <cy@example.org>")
     made = message("See below.")
@@ -156,6 +166,40 @@ def test_a_file_of_several_messages_is_a_document_for_each(tmp_path):
     again = load_documents(tmp_path / "all.mbox")
     assert [d.text for d in again.documents[1:]] == [d.text for d in messages]
     assert [why for _, why in again.skipped] == ["read, but for what is above its first message"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From 12:30 on the canteen is closed.\nNote: bring bread.",
+        "From 12:30 on the canteen is closed.\nFrom: the cook",
+        "From now on we meet on Tue at 12:30.\nDate: each week",
+        "From ann@example.org Tue Mar  5 10:11:12 2024\nNote: no message.",
+    ],
+)
+def test_words_that_look_like_the_line_above_a_message_split_none(line):
+    above = "From ann@example.org Tue Mar  5 10:11:12 2024\n"
+    texts = [f"Subject: Lunch\n\nHello.\n\n{line}\n\nBye.\n\n", "Received: here\nTo: Bo\n\nHi."]
+    assert split_mailbox("".join(above + text for text in texts).encode()) == [
+        text.encode() for text in texts
+    ]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "- Tue Mar 05 10:11:12 2024",
+        "MAILER-DAEMON Tue Mar  5 10:11 CET 2024",
+        "15902938@xxx Tue Mar 05 10:11:12 +0000 2024",
+        "ann at example.org  Tue Mar  5 10:11:12 2024",
+        "Ann Bell Tue, 5 Mar 2024 10:11:12 +0100",
+        "ann@example.org mar. mars 5 10:11:12 2024",
+        "ann@example.org 2024-03-05T10:11:12",
+    ],
+)
+def test_the_line_above_a_message_names_a_sender_and_a_day_or_a_year_with_a_time(sent):
+    raw = f"From {sent}\nSubject: One\n\nHello.\n\nFrom {sent}\nX-One: 1\nTo: Bo\n\nHi."
+    assert len(split_mailbox(raw.encode())) == 2
 
 
 @pytest.mark.parametrize("name", ["a.eml", "a.mbox"])

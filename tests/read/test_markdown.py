@@ -220,12 +220,32 @@ def test_names_of_a_heading_s_place_below_it_belong_to_the_heading():
         ("Fee.\n\n<!-- it never ends\n\nIt is due.", None),
         ("Fee <!-- it never ends.\n\nIt is due -->.", None),
         ("- <!-- it ends\n\nelsewhere -->", None),
+        ("Steps:\n- <!-- add more -->\n\nText", None),
+        ("> Steps:\n> 1. <!-- add\n>    more -->\n>\n> Text", None),
+        ("Steps:\n=== <!-- no heading -->\n", None),
+        ("<!-- x --> Text\n---\n", None),
+        ("> <!-- x\n> y --> Text\n> ---\n", None),
+        ("<!-- x --> Text\n--- a <!-- y -->\n", "Text\n--- a\n"),
     ],
 )
 def test_comments_are_left_out_and_what_only_looks_like_one_is_not(text, shown):
     without, lines = leave_out_comments(text)
     assert without == (text if shown is None else shown)
     assert len(lines) == without.count("\n") + 1
+
+
+@pytest.mark.parametrize("mark", ["-", "*", "+", "1.", "2)", "- -", "---", "===", "Tail", ""])
+@pytest.mark.parametrize("above", ["Steps:", "> Steps:", "<!-- y --> Steps:", "- Steps:"])
+@pytest.mark.parametrize("comment", [" <!-- x -->", " <!-- x --><!-- z -->", " <!-- x\nz -->"])
+def test_no_comment_that_is_left_out_makes_a_heading(mark, above, comment):
+    from markdown_it import MarkdownIt
+
+    text = f"{above}\n{mark}{comment}\n\nText\n\n{above}\n{mark}\n"
+    kinds = [
+        sum(token.type == "heading_open" for token in MarkdownIt("commonmark").parse(one))
+        for one in (text, leave_out_comments(text)[0])
+    ]
+    assert kinds[0] == kinds[1]
 
 
 def test_a_comment_in_a_file_is_neither_found_nor_quoted_and_one_without_more_is_skipped(tmp_path):

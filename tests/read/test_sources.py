@@ -286,6 +286,16 @@ def test_a_declaration_that_is_wrong_is_passed_over(tmp_path, name, raw, said):
     assert said in document.text
 
 
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "cp1251", "koi8-r", "ascii"])
+def test_bytes_in_utf_8_beat_a_declared_encoding_of_one_byte_for_each_character(tmp_path, encoding):
+    xml, code = "<?xml version='1.0' encoding='{}'?><a>Café</a>", "# coding: {}\na = 'Café'\n"
+    files = {"a.xml": xml.format(encoding).encode(), "a.py": code.format(encoding).encode()}
+    write(tmp_path, files)
+    loaded = load_documents(tmp_path)
+    assert ["Café" in document.text for document in loaded.documents] == [True, True]
+    assert loaded.skipped == []
+
+
 def test_the_encoding_that_the_caller_names_is_above_the_declared_one(tmp_path):
     write(tmp_path, {"a.py": b"# coding: iso-8859-2\ncity = '\xa3\xf3d\xbc'\n"})
     assert "Łódź" in load_documents(tmp_path).documents[0].text

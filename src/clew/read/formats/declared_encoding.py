@@ -15,6 +15,7 @@ from clew.read.formats.code_languages import PYTHON_SUFFIXES
 DECLARATION_BYTES = 4096  # in which a file declares its encoding
 _COMMENT_MARK = b"coding"  # in every comment that names an encoding
 _XML = re.compile(rb"<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)")
+_EVERY_BYTE = bytes(range(256))
 _SIGNS = b"<?xml coding"  # as they stand in the encoding of every declaration that is readable
 _WIDER_ENCODINGS = {  # what browsers read for what pages declare (the WHATWG encoding standard)
     **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
@@ -34,7 +35,8 @@ def declared_encoding(name: str, raw: bytes) -> str | None:
 
     A declaration that names no encoding counts for none, and so does one that the file is not
     written in. Where old encodings are declared, the wider ones count that programs write in their
-    place, as in browsers.
+    place, as in browsers. Where one byte is one character, as in Latin-1, any bytes can be read; a
+    program has then often written UTF-8 and left the declaration, so bytes in UTF-8 beat it.
 
     Args:
         name: The name of the file.
@@ -44,6 +46,7 @@ def declared_encoding(name: str, raw: bytes) -> str | None:
         >>> declared_encoding("city.py", b"# -*- coding: iso-8859-2 -*-\ncity = '\xa3\xf3d\xbc'")
         'iso8859-2'
         >>> declared_encoding("city.xml", b"<?xml version='1.0' encoding='utf-16'?><city>\xa3")
+        >>> declared_encoding("city.py", "# coding: latin-1\ncity = 'Łódź'".encode())
     """
     if name.lower().endswith(PYTHON_SUFFIXES):
         declared = _named_in_comment(raw)
@@ -51,6 +54,8 @@ def declared_encoding(name: str, raw: bytes) -> str | None:
         xml = _XML.match(raw[:DECLARATION_BYTES])
         declared = xml[1].decode("ascii", "replace") if xml else None
     known = None if declared is None else known_encoding(declared)
+    if known and _is_single_byte(known) and _is_beyond_ascii_in_utf_8(raw):
+        return None
     for encoding in dict.fromkeys((wider_encoding(known), known) if known else ()):
         try:
             if _SIGNS.decode(encoding) == _SIGNS.decode("ascii"):
@@ -89,6 +94,19 @@ def wider_encoding(encoding: str) -> str:
         ('cp1252', 'iso8859-2', 'utf-8')
     """
     return _WIDER_ENCODINGS.get(encoding, encoding)
+
+
+def _is_single_byte(encoding: str) -> bool:
+    """Return whether every byte is one character in an encoding."""
+    return not encoding.startswith("utf") and len(_EVERY_BYTE.decode(encoding, "replace")) == 256
+
+
+def _is_beyond_ascii_in_utf_8(raw: bytes) -> bool:
+    """Return whether bytes are in UTF-8, with a character that takes more than one of them."""
+    try:
+        return not raw.isascii() and bool(raw.decode("utf-8"))
+    except UnicodeError:
+        return False
 
 
 def _named_in_comment(raw: bytes) -> str | None:

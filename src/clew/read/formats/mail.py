@@ -15,9 +15,21 @@ from clew.read.formats.file_format import Format, SourceFile, UnreadableFileErro
 from clew.source_map import SourceMap
 
 MAILBOX_SUFFIX = ".mbox"
+# When a message was sent: a day of the week, or a year, with a time.
+_SENT = (
+    rb"(?:[ \t](?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
+    rb"(?:[A-Z][a-z][a-z] +\d\d?|\d\d?[ -][A-Z][a-z][a-z])[ ,\d-]{0,12}?\d:\d\d"
+    rb"|\d:\d\d(?::\d\d)?(?: [A-Z+-][A-Z\d]{1,5})? {1,4}(?:19|20)\d\d(?!\d)"
+    rb"|(?<!\d)(?:19|20)\d\d[-/ T\d]{0,8}?\d:\d\d)"
+)
 # The line above a message: who sent it and when. The message begins below with a header.
 _ABOVE_MESSAGE = re.compile(
-    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From (?=[^\r\n]*\d:\d\d)[^\r\n]*+\r?\n(?=[!-9;-~]+:)"
+    rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From +(?=[^ \r\n][^\r\n]{0,300}?" + _SENT + rb")"
+    rb"[^\r\n]*+\r?\n(?=[!-9;-~]+:)"
+)
+# Headers up to one that every message has; lines that begin with space go on with the one before.
+_HEADERS = re.compile(
+    rb"(?:(?:[!-9;-~]+:|[ \t])[^\n]*\n)*?(?:From|To|Cc|Date|Subject):", re.IGNORECASE
 )
 _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -60,6 +72,8 @@ def read(file: SourceFile) -> Iterator[Document]:
 def split_mailbox(raw: bytes) -> list[bytes]:
     r"""Return the messages of a file of several, as they were before they were put there.
 
+    What begins without a header of a message belongs to the message before it.
+
     Args:
         raw: The file. Above each message is a line "From sender date", and above that an empty one.
             Lines of a message that begin with "From " have a ">" in front.
@@ -69,7 +83,8 @@ def split_mailbox(raw: bytes) -> list[bytes]:
         >>> split_mailbox(above + b"Subject: Tides\n\n>From ten on.\n\n" + above + b"To: Bo\n\nHi.")
         [b'Subject: Tides\n\nFrom ten on.\n\n', b'To: Bo\n\nHi.']
     """
-    above = list(_ABOVE_MESSAGE.finditer(raw))
+    lines = enumerate(_ABOVE_MESSAGE.finditer(raw))
+    above = [line for i, line in lines if i == 0 or _HEADERS.match(raw, line.end())]
     return [
         _QUOTED_FROM.sub(rb"\1", raw[line.end() : end])
         for line, end in zip(above, [*(line.start() for line in above[1:]), len(raw)], strict=False)

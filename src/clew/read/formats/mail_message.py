@@ -276,8 +276,11 @@ class _Reading:
         return with_plain_line_ends(text)
 
     def _leave_out(self, part: EmailMessage, kind: str) -> None:
-        name = _decode_words(part.get_filename() or "").replace("\\", "/").split("/")[-1]
-        name = name[:MAX_NAME]
+        try:
+            named = part.get_filename() or ""
+        except (*_ODD, RecursionError):  # one name that is odd hides no message
+            named = ""
+        name = _decode_words(named).replace("\\", "/").split("/")[-1][:MAX_NAME]
         self.attachments.append(name or f"a part of {kind}")
         if name and "Content-ID" not in part:  # which pictures within a page have
             self.files.append(name)

@@ -41,6 +41,9 @@ _TICKS = re.compile(r"`+")
 _SIGNS = re.compile(r"\\.|`+|<!--", re.DOTALL)
 _NO_COMMENTS_IN = re.compile(r"<(?:script|style|textarea)\b", re.IGNORECASE)
 _NO_SPACE_BEFORE = ("", *" \t.,;:!?)")
+# What makes a list, a heading or a rule of the line when nothing else is in it.
+_ONLY_MARKS = re.compile(r"[ \t>]*(?:(?:[-*+=]|\d{1,9}[.)])[ \t>]*)+")
+_UNDERLINE = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*(?:\n|\Z)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
@@ -94,7 +97,8 @@ def leave_out_comments(text: str) -> tuple[str, Sequence[int]]:
     r"""Return a Markdown text without comments of HTML, and the line of the text for each of its.
 
     What is in code is no comment, nor what has no end. The marks by which clew ends the sections
-    of a page that it has read stay.
+    of a page that it has read stay, and so does a comment without which its line, or the line
+    above, would become a heading.
 
     Args:
         text: The text, with line ends as "\n".
@@ -103,7 +107,7 @@ def leave_out_comments(text: str) -> tuple[str, Sequence[int]]:
         >>> leave_out_comments("# Moon\n\n<!-- TODO\nask -->\nIt is far <!-- how? -->.\n")
         ('# Moon\n\nIt is far.\n', [1, 2, 5, 6])
     """
-    comments = _comments(text) if "<!--" in text else []
+    comments = list(_without_harm(text, _comments(text))) if "<!--" in text else []
     if not comments:
         return text, range(1, text.count("\n") + 2)
     shown, numbers, place, i = list[str](), list[int](), 0, 0
@@ -134,6 +138,30 @@ def leave_out_comments(text: str) -> tuple[str, Sequence[int]]:
         shown.append(rest.rstrip() if is_cut else rest)
         numbers.append(number)
     return "\n".join(shown), numbers
+
+
+def _without_harm(text: str, comments: Sequence[_Comment]) -> Iterator[_Comment]:
+    """Yield the comments without which the lines that they are in stay what they are."""
+    i = 0
+    while i < len(comments):
+        begin = text.rfind("\n", 0, comments[i].start) + 1
+        rest, place, first = list[str](), begin, i
+        while i < len(comments) and (i == first or "\n" not in text[place : comments[i].start]):
+            start, end, _ = comments[i]
+            rest += [text[place:start], "\n" * text.count("\n", start, end)]
+            place = end
+            i += 1
+        end = text.find("\n", place)
+        end = end if end >= 0 else len(text)
+        lines = "".join([*rest, text[place:end]]).split("\n")
+        before = rest[0]
+        becomes_heading = (
+            (not before.strip(" \t>") or _ONLY_MARKS.fullmatch(before))
+            and lines[-1].strip(" \t>")
+            and _UNDERLINE.match(text, end + 1)
+        )
+        if not becomes_heading and not any(map(_ONLY_MARKS.fullmatch, lines)):
+            yield from comments[first:i]
 
 
 def _joined(before: str, behind: str) -> str:
