@@ -222,7 +222,7 @@ def with_replaced(
     loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
         raise ValueError(no_documents(skipped))
-    new_facts: FactsOf = facts_after(index, loaded, facts)
+    new_facts: FactsOf = facts_after(index, loaded, facts, others_go=others_go)
     there = index.document_of
     staying = () if others_go else index.documents
     loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)

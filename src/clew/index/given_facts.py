@@ -84,7 +84,11 @@ def checked_facts(
 
 
 def facts_after(
-    index: IndexContents, came: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
+    index: IndexContents,
+    came: Sequence[Document],
+    facts: Mapping[str, Iterable[Triple]] | None,
+    *,
+    others_go: bool = False,
 ) -> dict[str, list[Triple]]:
     """Return the facts of what came to an index, in the place of what has the same ids there.
 
@@ -93,6 +97,8 @@ def facts_after(
         came: What came.
         facts: Triples by document id, which say all; or None, where what was given for a document
             stays if its text is the same.
+        others_go: Whether all else goes: then what has pieces alone among what came may have been a
+            document.
 
     Raises:
         TypeError, ValueError: As in `checked_facts`.
@@ -104,7 +110,7 @@ def facts_after(
         ({'a': [('sea', 'is', 'deep')]}, {})
     """
     there = index.document_of
-    collected = collect_facts(came, facts, there)
+    collected = collect_facts(came, facts, () if others_go else there)
     if facts is not None or not index.facts:
         return collected
     for document in came:
