@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
@@ -81,7 +82,7 @@ def test_facts_that_documents_bring_are_those_of_the_last_time():
     index = build(brings, {"a": SAID["a"]})
     assert index.sync(brings) is index
     other = [Document("a", TEXTS[0], facts=(("Anna", "owns", "a ship"),)), *HERE[1:]]
-    assert said(index.sync(other)) == told({"a": [("Anna", "owns", "a ship")]})
+    assert said(index.sync(other)) == told({"a": [*SAID["a"], ("Anna", "owns", "a ship")]})
     assert said(index.sync(HERE)) == told({"a": SAID["a"]})
 
 
@@ -170,6 +171,82 @@ def test_what_has_pieces_alone_has_facts_as_long_as_it_has_pieces():
     assert fewer.facts == book
     more = index.add([Document("p3", TEXTS[1], source="book")], facts=again)
     assert more.facts == {"book": [SAID["a"][0], SAID["b"][0]]}
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_is_said_of_all_pieces_says_all_of_their_source():
+    book = {"book": [SAID["a"][0]]}
+    pages = [Document("p1", TEXTS[0], source="book"), Document("p2", "A sea.", source="book")]
+    index = build([*pages, HERE[2]], book)
+    for facts in ({}, {"p1": SAID["b"]}):
+        for changed in (
+            index.upsert(pages, facts=facts),
+            index.upsert(pages[::-1], facts=facts),
+            index.sync([*pages, HERE[2]], facts=facts),
+        ):
+            assert (changed.facts, said(changed)) == (facts, told(facts))
+    assert index.upsert(pages[:1], facts={}).facts == book
+    assert index.upsert(HERE[2:], facts={}) is index
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_was_given_stays_beside_what_the_document_brings():
+    given, first, second = SAID["a"], SAID["b"], [("Delos", "is", "small")]
+
+    def brings(facts):
+        return [Document("a", TEXTS[0], facts=facts)]
+
+    index = build([*brings([]), HERE[1]], {"a": given})
+    brought = index.upsert(brings(first))
+    assert brought.facts == {"a": given + first}
+    assert brought.upsert(brings(first)) is brought
+    assert brought.upsert(brings(second)).facts == {"a": given + second}
+    assert brought.upsert(brings(second)).upsert(brings([])).facts == {"a": given}
+    other_text = brought.upsert([Document("a", "Anna stays.", facts=second)])
+    assert said(other_text) == told({"a": second})
+
+
+def test_of_an_older_index_whose_facts_are_lists_what_was_given_stays():
+    index = build([Document("a", TEXTS[0], facts=SAID["b"]), HERE[1]], {"a": SAID["a"]})
+    listed = {id: [list(triple) for triple in triples] for id, triples in index.facts.items()}
+    older = dataclasses.replace(index, facts=listed)
+    changed = older.upsert([Document("a", TEXTS[0], facts=[("Delos", "is", "small")])])
+    assert changed.facts == {"a": [*SAID["a"], ("Delos", "is", "small")]}
+
+
+def test_what_a_saved_document_brings_again_is_there_once(tmp_path):
+    document = Document("a", TEXTS[0], facts=SAID["b"])
+    build([document, HERE[1]], {"a": SAID["a"]}).save(tmp_path / "index")
+    loaded = Index.load(tmp_path / "index", embedder=hashed_words)
+    assert loaded.upsert([document]) is loaded
+
+
+@pytest.mark.parametrize("gone", ["p1", "p2", "p3", "q1", "c"])
+def test_a_large_index_is_built_again_where_a_fact_loses_the_piece_it_was_read_from(
+    gone, monkeypatch
+):
+    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+    monkeypatch.setattr(in_place, "MAX_CHANGED", 1e9)
+    pages = [
+        Document("p1", "Anna stays.", source="book"),
+        Document("p2", TEXTS[0], source="book"),
+        Document("p3", TEXTS[1], source="book"),
+        Document("q1", "A sea.", source="log"),
+        HERE[2],
+    ]
+    # Of the book's facts one is read from p2 and one from p3; what p1 says itself is none of them.
+    facts = {
+        "book": [("ANNA", "sails  to", "Corfu"), ("Ben", "lives on", "Delos")],
+        "log": [],
+        "p1": [("Anna", "is", "here")],
+    }
+    index = build(pages, facts)
+    left = in_place.without_documents_in_place(index, {gone})
+    assert (left is None) == (gone in {"p2", "p3", "q1"})
+    others = [one for one in pages if one.id != gone]
+    kept = {id: each for id, each in facts.items() if id != gone and (gone, id) != ("q1", "log")}
+    assert said(index.delete(gone)) == said(build(others, kept))
+    assert index.delete(gone).facts == kept
 
 
 @pytest.mark.usefixtures("sizes")

@@ -90,6 +90,31 @@ def test_facts_of_no_shard_are_refused_and_those_that_were_given_stay(tmp_path):
         assert given() == {id: [*map(tuple, each)] for id, each in expected.items()}
 
 
+def test_facts_of_sources_are_those_of_a_fresh_build(tmp_path):
+    documents = [
+        clew.Document(f"p{n}", f"Ferry {n} sails to Corfu.", source="book" if n < 9 else None)
+        for n in range(12)
+    ]
+    said = [("Ferry", "sails to", "Corfu")]
+    shard_of = {one.id: n % 2 for n, one in enumerate(documents)}
+    kept = [tmp_path / "one", tmp_path / "two"]
+    for step, facts in enumerate(({"book": said}, {"p3": said}, {"book": said}, {})):
+        fresh = [tmp_path / f"{step} one", tmp_path / f"{step} two"]
+        for targets in (kept, fresh):
+            build_shards(documents, targets, shard_of=shard_of, facts=facts)
+        for one, other in zip(kept, fresh, strict=True):
+            assert clew.Index.load(one).facts == clew.Index.load(other).facts
+
+
+def test_a_shard_of_other_documents_and_of_pieces_of_one_that_it_had(tmp_path):
+    said = {"book": [("Ferry", "sails to", "Corfu")]}
+    build_shards([clew.Document("book", "Ferries sail.")], [tmp_path / "one"])
+    pages = [clew.Document("p1", "The ferry sails to Corfu.", source="book")]
+    build_shards(pages, [tmp_path / "one"], facts=said)
+    assert holds(tmp_path / "one").keys() == {"p1"}
+    assert clew.Index.load(tmp_path / "one").facts == said
+
+
 def test_what_was_closed_says_so(tmp_path):
     targets = [tmp_path / str(i) for i in range(3)]
     build_shards(DOCUMENTS, targets)

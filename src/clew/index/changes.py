@@ -27,6 +27,7 @@ from clew.index.given_facts import (
     facts_after,
     facts_left,
     facts_of_sources_after,
+    whole_sources,
 )
 from clew.index.in_place import with_documents_in_place, without_documents_in_place
 from clew.index.labels import without_label
@@ -222,7 +223,7 @@ def with_replaced(
     loaded, skipped, files = index.config.load(documents, index.files)
     if others_go and not loaded:
         raise ValueError(no_documents(skipped))
-    new_facts: FactsOf = facts_after(index, loaded, facts)
+    new_facts: FactsOf = facts_after(index, loaded, facts, others_go=others_go)
     there = index.document_of
     staying = () if others_go else index.documents
     loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)
@@ -237,8 +238,8 @@ def with_replaced(
         now_files = {**index.files, **files}
     if others_go and (index.skipped != now_skipped or index.files != now_files):
         index = replace(index, skipped=now_skipped, files=now_files)
-    is_all = others_go and facts is not None
-    changed = _with_fresh(index, gone, fresh, new_facts, is_all, progress)
+    told = set[str]() if facts is None else whole_sources(loaded, staying)
+    changed = _with_fresh(index, gone, fresh, new_facts, told, progress)
     if others_go or (changed is index and index.skipped == now_skipped):
         return changed
     return replace(changed, skipped=now_skipped, files=now_files)
@@ -338,7 +339,7 @@ def _with_fresh(
     gone: Collection[str],
     fresh: Sequence[Document],
     facts: FactsOf,
-    is_all: bool,
+    told: Collection[str],
     progress: bool,
 ) -> Contents:
     """Return the index without what goes, and with what is fresh.
@@ -348,12 +349,12 @@ def _with_fresh(
         gone: The ids of the documents that go.
         fresh: The documents that come.
         facts: Triples by document id, of what came.
-        is_all: Whether there are no other facts of what has pieces alone.
+        told: What has pieces alone and no other facts than these.
         progress: Whether to show bars on stderr.
     """
     left = [document for document in index.documents if document.id not in gone]
     together = (*left, *fresh)
-    of_sources = facts_of_sources_after(index, together, facts, is_all=is_all)
+    of_sources = facts_of_sources_after(index, together, facts, told=told)
     if not fresh and not gone and of_sources is None:
         return index
     fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}

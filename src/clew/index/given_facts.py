@@ -84,7 +84,11 @@ def checked_facts(
 
 
 def facts_after(
-    index: IndexContents, came: Sequence[Document], facts: Mapping[str, Iterable[Triple]] | None
+    index: IndexContents,
+    came: Sequence[Document],
+    facts: Mapping[str, Iterable[Triple]] | None,
+    *,
+    others_go: bool = False,
 ) -> dict[str, list[Triple]]:
     """Return the facts of what came to an index, in the place of what has the same ids there.
 
@@ -92,7 +96,9 @@ def facts_after(
         index: The index before.
         came: What came.
         facts: Triples by document id, which say all; or None, where what was given for a document
-            stays if its text is the same.
+            stays if its text is the same, and what it brought is replaced.
+        others_go: Whether all else goes: then what has pieces alone among what came may have been a
+            document.
 
     Raises:
         TypeError, ValueError: As in `checked_facts`.
@@ -104,20 +110,18 @@ def facts_after(
         ({'a': [('sea', 'is', 'deep')]}, {})
     """
     there = index.document_of
-    collected = collect_facts(came, facts, there)
+    collected = collect_facts(came, facts, () if others_go else there)
     if facts is not None or not index.facts:
         return collected
     for document in came:
         known, before = index.facts.get(document.id), there.get(document.id)
         if not known or before is None or before.text != document.text:
             continue
-        own = collected.get(document.id, [])
-        if not own:
-            own = _without_brought(known, before)
-        elif list(known)[-len(own) :] == own:
-            own = list(known)
-        if own:
-            collected[document.id] = own
+        given, own = _without_brought(known, before), collected.get(document.id, [])
+        if not before.facts and own and given[-len(own) :] == own:
+            own = []  # a saved index does not say what a document brought
+        if given:
+            collected[document.id] = [*given, *own]
     return collected
 
 
@@ -134,6 +138,24 @@ def owners_of_facts(documents: Iterable[Document]) -> set[str]:
         if document.source is not None:
             ids.add(document.source)
     return ids
+
+
+def whole_sources(came: Iterable[Document], staying: Iterable[Document]) -> set[str]:
+    """Return the sources of which all pieces came, so that what is given says all of them.
+
+    Args:
+        came: What came.
+        staying: What is in the index and stays, where nothing of the same id came.
+
+    Example:
+        >>> page = Document("p1", "The sea is deep.", source="book")
+        >>> other = Document("p2", "The sea is wide.", source="book")
+        >>> whole_sources([page], [page]), whole_sources([page], [page, other])
+        ({'book'}, set())
+    """
+    pieces = {document.id: document.source for document in came}
+    others = {document.source for document in staying if document.id not in pieces}
+    return {source for source in pieces.values() if source is not None} - others
 
 
 def facts_left(
@@ -160,7 +182,7 @@ def facts_of_sources_after(
     documents: Sequence[Document],
     facts: FactsOf,
     *,
-    is_all: bool,
+    told: Collection[str] = (),
 ) -> dict[str, Sequence[Triple]] | None:
     """Return the facts of what is no document itself, but has pieces that are; None if they stay.
 
@@ -168,12 +190,12 @@ def facts_of_sources_after(
         index: The index before.
         documents: Those of the next index.
         facts: Triples by document id, of what came.
-        is_all: Whether the index has no others.
+        told: The ids that have no others, as `whole_sources` returns them.
 
     Example:
         >>> page = Document("page", "The sea is deep.", source="book")
         >>> index, said = IndexContents(None, None, (page,)), {"book": [("sea", "is", "deep")]}
-        >>> facts_of_sources_after(index, [page], said, is_all=True) == said
+        >>> facts_of_sources_after(index, [page], said) == said
         True
     """
     if not index.facts and not facts:
@@ -181,7 +203,8 @@ def facts_of_sources_after(
     before = {id: said for id, said in index.facts.items() if id not in index.document_of}
     ids = {document.id for document in documents}
     new = {id: said for id, said in facts.items() if id not in ids}
-    after = dict(facts_left(new if is_all else {**before, **new}, documents))
+    stay = {id: said for id, said in before.items() if id not in told}
+    after = dict(facts_left({**stay, **new}, documents))
     return None if after == before else after
 
 
@@ -213,7 +236,7 @@ def changed_facts(before: IndexContents, after: IndexContents) -> tuple[str, ...
 def _without_brought(known: Sequence[Triple], before: Document) -> list[Triple]:
     """Return facts of a document without those that it brought along, which come last."""
     brought = _as_triples(before.id, before.facts)
-    listed = list(known)
+    listed = _as_triples(before.id, known)  # an older index that was pickled has lists
     is_known = bool(brought) and listed[-len(brought) :] == brought
     return listed[: -len(brought)] if is_known else listed
 

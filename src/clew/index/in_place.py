@@ -54,6 +54,7 @@ from clew.read import (
     is_corpus_wide,
     passages_of_rows,
 )
+from clew.text.words import fold_case
 from clew.types import ChangingLink, Link
 from clew.usage import metered
 
@@ -196,8 +197,6 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         gone = {one.id for one in compress(index.documents, is_gone.tolist())}
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
-        if any(one.source in index.facts for one in some):
-            return None  # those of the source may be read from another piece then
         if _name(left, gone) or _name(some, index.document_of.keys() - gone):
             return None
     base, rows = index.graph, index.document_rows[is_gone]
@@ -205,7 +204,39 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         return None
     nodes = row_mask(rows, len(base))
     nodes |= (base.documents >= 0) & nodes[base.documents]
+    if related and index.facts:
+        sources = {one.source for one in some if one.source in index.facts}
+        if sources - {one.source for one in left} or _state(index, nodes, sources):
+            return None  # a fact of the source is read from another piece then
     return nodes
+
+
+def _state(index: IndexContents, nodes: Mask, ids: Collection[str | None]) -> bool:
+    """Whether one of the facts that were given for some ids was read from some nodes.
+
+    Args:
+        index: The index.
+        nodes: bool [nodes], those that are looked at.
+        ids: What the facts were given for.
+    """
+    graph, facts = index.graph, index.graph.facts
+    rows = np.unique(facts.read_from.owners_of(nodes)).tolist() if ids else []
+    if not rows:
+        return False
+    stated = {
+        (
+            fold_case(graph.texts[facts.subjects[row]]),
+            facts.relations[row],
+            fold_case(graph.texts[facts.objects[row]]),
+        )
+        for row in rows
+    }
+    return any(
+        (fold_case(subject), " ".join(relation.split()), fold_case(object)) in stated
+        for id, triples in index.facts.items()
+        if id in ids
+        for subject, relation, object in triples
+    )
 
 
 def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = False) -> Contents:

@@ -131,10 +131,7 @@ def _bring(
     """Make a shard hold these documents and no others."""
 
     def up_to_date(index: Index) -> Index:
-        wanted = {document.id for document in documents}
-        gone = [one.id for one in index.documents if one.id not in wanted]
-        after = index.delete(gone) if gone else index
-        return after.upsert(documents, facts=facts)
+        return index.sync(documents, facts=facts)
 
     parts: IndexKeywords = {}
     if keywords.get("embedder") is not None:
