@@ -56,10 +56,10 @@ UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what 
 )
 MAX_ENDING = 40  # signs at the end of a sentence that tell a question
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
-_CLOSING = r"[)\]\"'’”»*_\s]*"
+_CLOSING = r"[)\]\"'’”»*_\s]*+"
 # A question mark behind a word; closing signs may stand around it. One in code, or before a full
 # stop, is what the sentence tells of.
-_ASKING = re.compile(rf"\w{_CLOSING}[?？؟][!?？؟]*{_CLOSING}\Z")
+_ASKING = re.compile(rf"[^\W_]{_CLOSING}[?？؟][!?？؟]*+{_CLOSING}\Z")
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
