@@ -173,8 +173,8 @@ def _is_question(piece: Quotable, asked: str) -> bool:
         return False
     if _asks(piece.text):
         return True
-    said = without_speaker(piece.text)
-    return said[-1:].isalnum() and _asks(asked) and words(said) == words(asked)
+    message = without_speaker(piece.text)
+    return message[-1:].isalnum() and _asks(asked) and words(message) == words(asked)
 
 
 def _asks(text: str) -> bool:

@@ -238,8 +238,8 @@ def with_replaced(
         now_files = {**index.files, **files}
     if others_go and (index.skipped != now_skipped or index.files != now_files):
         index = replace(index, skipped=now_skipped, files=now_files)
-    told = set[str]() if facts is None else whole_sources(loaded, staying)
-    changed = _with_fresh(index, gone, fresh, new_facts, told, progress)
+    settled = set[str]() if facts is None else whole_sources(loaded, staying)
+    changed = _with_fresh(index, gone, fresh, new_facts, settled, progress)
     if others_go or (changed is index and index.skipped == now_skipped):
         return changed
     return replace(changed, skipped=now_skipped, files=now_files)
@@ -339,7 +339,7 @@ def _with_fresh(
     gone: Collection[str],
     fresh: Sequence[Document],
     facts: FactsOf,
-    told: Collection[str],
+    settled: Collection[str],
     progress: bool,
 ) -> Contents:
     """Return the index without what goes, and with what is fresh.
@@ -349,12 +349,12 @@ def _with_fresh(
         gone: The ids of the documents that go.
         fresh: The documents that come.
         facts: Triples by document id, of what came.
-        told: What has pieces alone and no other facts than these.
+        settled: What has pieces alone and no other facts than these.
         progress: Whether to show bars on stderr.
     """
     left = [document for document in index.documents if document.id not in gone]
     together = (*left, *fresh)
-    of_sources = facts_of_sources_after(index, together, facts, told=told)
+    of_sources = facts_of_sources_after(index, together, facts, settled=settled)
     if not fresh and not gone and of_sources is None:
         return index
     fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}

@@ -182,7 +182,7 @@ def facts_of_sources_after(
     documents: Sequence[Document],
     facts: FactsOf,
     *,
-    told: Collection[str] = (),
+    settled: Collection[str] = (),
 ) -> dict[str, Sequence[Triple]] | None:
     """Return the facts of what is no document itself, but has pieces that are; None if they stay.
 
@@ -190,7 +190,7 @@ def facts_of_sources_after(
         index: The index before.
         documents: Those of the next index.
         facts: Triples by document id, of what came.
-        told: The ids that have no others, as `whole_sources` returns them.
+        settled: The ids that have no others, as `whole_sources` returns them.
 
     Example:
         >>> page = Document("page", "The sea is deep.", source="book")
@@ -203,7 +203,7 @@ def facts_of_sources_after(
     before = {id: said for id, said in index.facts.items() if id not in index.document_of}
     ids = {document.id for document in documents}
     new = {id: said for id, said in facts.items() if id not in ids}
-    stay = {id: said for id, said in before.items() if id not in told}
+    stay = {id: said for id, said in before.items() if id not in settled}
     after = dict(facts_left({**stay, **new}, documents))
     return None if after == before else after
 

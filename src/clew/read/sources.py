@@ -286,9 +286,9 @@ def _with_ids_of_their_own(found: Sequence[_Found]) -> list[_Found]:
     new = dict[tuple[str, ...] | int, str]()
     for id, paths in same.items():
         if len(paths) > 1:
-            told_apart = _told_apart(id, paths, taken)
-            taken |= set(told_apart)
-            new |= zip(paths, told_apart, strict=True)
+            distinct = _ids_with_folders(id, paths, taken)
+            taken |= set(distinct)
+            new |= zip(paths, distinct, strict=True)
     return [
         one._replace(id=new[path]) if isinstance(one, FileToRead) and path in new else one
         for path, one in once.items()
@@ -300,7 +300,9 @@ def _whole_path(file: FileToRead) -> tuple[str, ...]:
     return Path(os.path.normpath(file.path.absolute())).parts
 
 
-def _told_apart(id: str, paths: Sequence[tuple[str, ...]], taken: Collection[str]) -> list[str]:
+def _ids_with_folders(
+    id: str, paths: Sequence[tuple[str, ...]], taken: Collection[str]
+) -> list[str]:
     """Return an id for each file of one id, with as many folders above it as tell all apart.
 
     Args:
@@ -309,7 +311,8 @@ def _told_apart(id: str, paths: Sequence[tuple[str, ...]], taken: Collection[str
         taken: The ids of other files.
 
     Example:
-        >>> _told_apart("README.md", [("/", "a", "docs", "README.md"), ("/", "a", "README.md")], ())
+        >>> paths = [("/", "a", "docs", "README.md"), ("/", "a", "README.md")]
+        >>> _ids_with_folders("README.md", paths, ())
         ['docs/README.md', 'a/README.md']
     """
     for n in range(1 + len(id.split("/")), max(map(len, paths))):
