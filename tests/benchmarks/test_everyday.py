@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import io
 import json
+import re
 import tarfile
 from pathlib import Path
 
@@ -23,6 +24,7 @@ SETS = [everyday.QUESTIONS / f"{name}.jsonl" for name in sorted(everyday_corpora
 HOWTO = everyday.QUESTIONS / "howto.jsonl"  # written, too, for a folder that code makes
 TASKS = everyday.QUESTIONS / "tasks.jsonl"  # the same
 CHORES = everyday.QUESTIONS / "chores.jsonl"  # the same
+DAILY = everyday.QUESTIONS / "daily.jsonl"  # of the same folder, by the page
 
 
 def asked(text, *quotes):
@@ -34,7 +36,7 @@ def lines(path):
 
 
 def test_there_is_a_set_for_every_corpus():
-    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS, CHORES}
+    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS, CHORES, DAILY}
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
@@ -74,6 +76,16 @@ def test_each_task_is_asked_once_and_names_what_does_it(path, n):
         places = [name.partition("#") for name in record["definitions"]]
         assert places
         assert all(page and anchor for page, _, anchor in places)
+
+
+def test_daily_questions_are_for_the_end_and_name_pages():
+    records = lines(DAILY)
+    assert len({record["question"] for record in records}) == len(records) == 100
+    assert {record["half"] for record in records} == {"held"}
+    for record in records:
+        assert record["gold"]
+        assert all(re.fullmatch(r"library/[\w.-]+\.html", gold["file"]) for gold in record["gold"])
+        assert all(set(gold) == {"file"} for gold in record["gold"])
 
 
 def test_chores_are_answered_on_pages_that_no_older_set_asks_for():
