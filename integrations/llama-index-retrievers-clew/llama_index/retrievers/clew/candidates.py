@@ -40,6 +40,7 @@ from llama_index.retrievers.clew.store_searches import (
 )
 from llama_index.retrievers.clew.store_vectors import (
     ReadVectors,
+    nodes_by_id,
     reader_of,
     recording_of,
     vectors_on,
@@ -370,7 +371,7 @@ class Candidates:
         others = [id for id in request.ids if id not in known]
         if others:
             with suppress(NotImplementedError):  # not every store gives nodes by their ids
-                nodes = [*nodes, *self.index.vector_store.get_nodes(others)]
+                nodes = [*nodes, *nodes_by_id(self.index.vector_store, others)]
         by_id = {node.node_id: node for node in nodes}
         return [NodeWithScore(node=by_id[id]) for id in request.ids if id in by_id]
 
