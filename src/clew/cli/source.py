@@ -472,7 +472,7 @@ def one_or_several(sources: list[str]) -> str | list[str]:
         return sources[0]
     for source in sources:
         if source == STDIN or is_saved(source):
-            what = "stdin" if source == STDIN else f"{source} is an index, which"
+            what = "stdin" if source == STDIN else f"{shown(source)} is an index, which"
             raise ValueError(f"{what} is asked alone; several sources are folders and files")
     return sources
 
