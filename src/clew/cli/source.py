@@ -415,7 +415,7 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
         ValueError: The file is not JSON, or holds anything but lists by document id.
     """
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
     if not isinstance(facts, dict) or not all(isinstance(own, list) for own in facts.values()):
