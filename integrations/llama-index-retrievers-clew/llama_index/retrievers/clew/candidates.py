@@ -111,9 +111,8 @@ def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         listed = list(dict.fromkeys(struct.nodes_dict.values()))
         known = _vectors_in_memory(index)
-        if not known or hasattr(
-            index, "image_vector_store"
-        ):  # pictures are in a store of their own
+        has_pictures = hasattr(index, "image_vector_store")  # which are in a store of their own
+        if not known or has_pictures:
             return listed
         return [id for id in listed if id in known]  # `delete_nodes` deletes there alone
     nodes = getattr(struct, "nodes", None)
