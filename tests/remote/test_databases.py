@@ -214,6 +214,8 @@ def test_a_filter_allows_what_it_allows_over_the_index(server):
         clew.Document(f"d{number}", f"Ferry {number} sails.", {"value": value, "k\x00": number % 2})
         for number, value in enumerate(VALUES)
     ]
+    pairs = {5: "of a table", "$x": 1, "value": "t1"}
+    documents.append(clew.Document("pairs", "A ferry of a table sails.", pairs))
     index, address = clew.Index.from_documents(documents), server.address()
     index.save(address)
     filters = [{"value": value} for value in (*VALUES, "none", ["t2", 7], [[]], [{"a": "b"}])]

@@ -75,10 +75,13 @@ def _matches(alias: str, where: Wanted) -> tuple[str, tuple[object, ...]]:
             "WHEN jsonb_typeof(own.v) IN ('array', 'object') THEN EXISTS (SELECT 1 FROM "
             "jsonb_array_elements(CASE jsonb_typeof(own.v) WHEN 'array' THEN own.v "
             "ELSE COALESCE(own.v -> '$tuple', '[]') END) e WHERE e = ANY(%s::text[]::jsonb[])) "
-            f"ELSE FALSE END FROM (SELECT (({READABLE.format(alias)}) -> %s)::jsonb AS v "
+            "ELSE FALSE END FROM (SELECT COALESCE(m.v -> %s, (SELECT pair.value -> 1 FROM "
+            "json_array_elements(m.v -> '$pairs') pair WHERE (pair.value -> 0)::text = %s "
+            f"LIMIT 1))::jsonb AS v FROM (SELECT {READABLE.format(alias)} AS v OFFSET 0) m "
             "OFFSET 0) own)"  # or it would be computed wherever it is named
         )
-        values += [wanted, wanted, json.loads(_text_of(str(key), key))]
+        name = _text_of(str(key), key)  # beside a key that JSON has not, such as 5, all are pairs
+        values += [wanted, wanted, json.loads(name), name]
     return " AND ".join(parts) or "TRUE", tuple(values)
 
 
