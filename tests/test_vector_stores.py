@@ -22,7 +22,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever as OverLlamaIndex
 from llama_index.retrievers.clew import candidates
@@ -277,6 +277,42 @@ def test_edges_of_several_types_find_what_has_one_of_their_values_in_qdrant():
     }
 
 
+@pytest.mark.parametrize("kind", ["chroma", "postgres"])
+def test_edges_of_several_types_find_what_has_one_of_their_values(kind, request):
+    """Chroma takes values of one type in a list, and PGVector no truth value."""
+    first = Document(QUESTIONS[0], metadata={"see": 7, "is_open": True})
+    others = [Document(f"Granite {n}.", metadata={"url": n}) for n in (7, "u1", 2.5, True, 8)]
+    others.append(Document("Basalt.", metadata={"see": "u1"}))
+    others.append(Document("Basalts.", metadata={"see": 2.5}))
+    if kind == "chroma":
+        module = pytest.importorskip("langchain_chroma")
+        store = module.Chroma(f"texts-{uuid.uuid4()}", ForLangChain())
+    else:
+        module = pytest.importorskip("langchain_postgres")
+        address = request.getfixturevalue("database").get_uri().replace("://", "+psycopg://")
+        how = {"collection_name": "of several types", "pre_delete_collection": True}
+        store = module.PGVector(ForLangChain(), connection=address, **how)
+    store.add_documents([first, *others])
+    how = {"hops": 0, "edges": [("see", "url"), ("is_open", "url")], "recipe": "dense", "k": 9}
+    found = OverLangChain.from_vectorstore(store, len(others) + 1, **how)
+    steps = found.context(QUESTIONS[0]).trace[0].notes["further"]
+    assert [set(step) - {"found"} for step in steps] == [{"see -> url"}, {"is_open -> url"}]
+    one = OverLangChain.from_vectorstore(store, 1, **how).context(QUESTIONS[0])
+    assert {"Granite 7.", "Granite True."} <= {item.text for item in one}
+
+
+async def test_a_store_in_postgres_that_is_async_alone_is_asked_by_text(database):
+    module = pytest.importorskip("langchain_postgres")
+    address = database.get_uri().replace("://", "+psycopg://")
+    how = {"connection": address, "collection_name": "async alone", "async_mode": True}
+    store = module.PGVector(ForLangChain(), pre_delete_collection=True, **how)
+    await store.aadd_documents([Document("Granite."), Document(TEXTS["p0-1"])])
+    context = await OverLangChain.from_vectorstore(store).acontext(QUESTIONS[0])
+    assert context.items[0].text == TEXTS["p0-1"]
+    assert context.trace[0].notes["scores"] == "distance"
+    await store._async_engine.dispose()
+
+
 def test_a_store_of_qdrant_that_searches_by_words_too_is_asked_by_text():
     pytest.importorskip("qdrant_client")
     module = pytest.importorskip("langchain_qdrant")
@@ -339,6 +375,39 @@ def test_llama_index_follows_edges_under_the_same_filters(hosted):
         assert 1 < len(some) < len(found)
         nowhere = MetadataFilters(filters=[MetadataFilter(key="port", value="nowhere")])
         assert retriever.with_options(filters=nowhere).retrieve(question) == []
+
+
+@pytest.mark.parametrize("kind", ["lancedb", "qdrant"])
+def test_llama_index_follows_edges_of_numbers_and_of_relationships(kind, tmp_path):
+    """Truth values lead nowhere, as LlamaIndex's filters take none."""
+    if kind == "lancedb":
+        module = pytest.importorskip("llama_index.vector_stores.lancedb")
+        store = module.LanceDBVectorStore(uri=str(tmp_path))
+    else:
+        client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
+        module = pytest.importorskip("llama_index.vector_stores.qdrant")
+        store = module.QdrantVectorStore("texts", client=client)
+    nodes = [
+        TextNode(
+            text=f"{QUESTIONS[0]} {number}" if number == 0 else f"Granite {number}.",
+            id_=str(uuid.UUID(int=number)),
+            metadata={"depth": number % 4 + 0.5, "is_open": True},
+            excluded_embed_metadata_keys=["depth", "is_open"],
+        )
+        for number in range(12)
+    ]
+    nodes[0].relationships[NodeRelationship.NEXT] = RelatedNodeInfo(node_id=nodes[9].node_id)
+    context = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=ForLlamaIndex())
+
+    def found(*edges):
+        how = {"candidates": 1, "hops": 0, "recipe": "dense", "budget": None, "edges": edges}
+        retrieved = OverLlamaIndex.from_index(index, **how).retrieve(QUESTIONS[0])
+        return {uuid.UUID(one.node.node_id).int for one in retrieved}
+
+    assert found(("depth", "depth")) == {0, 4, 8}
+    assert found(("relationships", "node_id")) == {0, 9}
+    assert found(("is_open", "is_open")) == {0}
 
 
 @pytest.fixture(scope="module")

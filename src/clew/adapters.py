@@ -106,6 +106,9 @@ RANK, ROLE, SCORE, WHY = "clew_rank", "clew_role", "clew_score", "clew_why"
 HEADING, RELEVANCE = "clew_heading", "clew_relevance"
 """Keys under which the metadata of what is returned say why it is read."""
 
+NOTHING_CAME = "the search found nothing to read"
+"""Why a context is empty where a store or a retriever gave no document with text."""
+
 SOURCE_KEYS = ("source", "start_index", "heading", "line", "page", "anchor")
 """Keys under which they say where it is from, where the user has no values of these names."""
 
@@ -313,7 +316,7 @@ async def aembed_question(embedder: Embedder | None, question: str) -> ArrayLike
     return vector
 
 
-def empty_context(question: str, options: QueryOptions, why: str = "") -> Context:
+def empty_context(question: str, options: QueryOptions, why: str = NOTHING_CAME) -> Context:
     """Return the context without items: all there is to read where nothing was found.
 
     Args:
@@ -322,8 +325,8 @@ def empty_context(question: str, options: QueryOptions, why: str = "") -> Contex
         why: Why there is nothing, in a sentence without a full stop.
 
     Example:
-        >>> len(empty_context("Who paints?", QueryOptions()))
-        0
+        >>> empty_context("Who paints?", QueryOptions()).nothing_found
+        'the search found nothing to read'
     """
     method = repr(recipes.get(options.recipe))
     return Context((), "", 0, options.budget, question, method, nothing_found=why)

@@ -9,7 +9,9 @@ import pytest
 
 from clew import Document, Index
 from clew.cli import main
+from clew.cli.source import read_facts
 from clew.measure import Place, QuotedQuestion, compare_quotes, read_quoted_questions
+from clew.measure.questions import read_questions
 
 FERRIES = Document("harbour/ferries.md", "Ferries sail at *ten*, and at noon.", format="markdown")
 TRAINS = Document("station/trains.md", "Trains run at ten,\nand at noon.", format="markdown")
@@ -47,6 +49,31 @@ def test_hits_are_counted_by_file_and_quote() -> None:
     assert [table.values.shape for table in found.tables] == [(1, 2, 4), (1, 1, 4)]
     assert any("of 1 questions no passage holds a whole quote" in note for note in found.notes)
     assert any("the 1 questions that nothing answers, bm25 read" in note for note in found.notes)
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_a_file(tmp_path: Path) -> None:
+    """Windows writes one in front of what PowerShell saves as UTF-8."""
+    line = {"question": "When?", "gold": [{"quote": "at ten"}]}
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps(line), encoding="utf-8-sig")
+    assert read_quoted_questions(file)[0].text == "When?"
+    assert read_questions(file)[0].question == "When?"
+    facts = tmp_path / "facts.json"
+    facts.write_text('{"a.md": [["Ben", "is on", "Corfu"]]}', encoding="utf-8-sig")
+    assert read_facts(facts) == {"a.md": [["Ben", "is on", "Corfu"]]}
+
+
+def test_a_file_that_is_not_there_is_spoken_of() -> None:
+    """Its questions count as answered by nobody, which looks like a figure."""
+    there = QuotedQuestion("When do trains run?", (Place("trains.md"), Place("no.md")))
+    anywhere = QuotedQuestion("When do trains run?", (Place(quote="at ten"), Place("no.md")))
+    nowhere = QuotedQuestion("When do ferries sail?", (Place("feries.md", "at ten"),))
+    found = compare_quotes(index(), [there, anywhere, nowhere], ["bm25"], (1,), (), "bm25")
+    (note,) = (note for note in found.notes if "has no file" in note)
+    assert note.startswith("of 1 questions")
+    assert "'feries.md'" in note
+    others = compare_quotes(index(), [there, anywhere], ["bm25"], (1,), (), "bm25")
+    assert not any("has no file" in note for note in others.notes)
 
 
 def test_a_budget_that_is_too_small_is_said_and_reads_nothing() -> None:

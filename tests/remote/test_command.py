@@ -8,6 +8,7 @@ from clew.cli import build_parser, main
 from clew.cli.databases import shown
 from clew.cli.served import open_served, served_options
 from tests.remote.servers import PASSWORD
+from tests.serve.test_command import Serving, on_posix
 
 QUESTION = "When does the ferry to Corfu sail?"
 
@@ -58,11 +59,24 @@ def test_it_is_served_as_it_is_at_the_start(server, folder, capsys):
     assert "sails at ten" in served.ask(QUESTION).context.text
 
 
+@on_posix
+def test_a_server_that_may_be_changed_says_that_the_database_is_not(postgres, folder, capsys):
+    address = postgres.address()
+    assert run(capsys, "index", folder, "-o", address)[0] == 0
+    server = Serving(address, "--writable")
+    body = {"documents": [{"id": "owl", "text": "Owls hunt mice."}]}
+    assert server.call("/api/documents", body)["saved"] is False
+    assert server.stop()[0] == 0
+    assert "no change is written to the database" in server.rest()
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
         (["ask", "{}", QUESTION], "has no index 'none'"),
         (["ask", "{}", QUESTION, "--tokens", "9"], "--tokens belongs to `clew index`"),
+        (["ask", "docs", "{}", QUESTION], "is an index, which is asked alone"),
+        (["check", "{}"], "has no files to hash"),
         (["index", "docs", "-o", "{}", "--watch"], "--watch keeps a folder up to date"),
         (["index", "docs", "-o", "{}", "--model", "m:f"], "name a file for the model's answers"),
     ],

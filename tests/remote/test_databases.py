@@ -21,7 +21,7 @@ from clew.remote import Bounds, DatabaseUnavailableError, RemoteIndex
 from clew.remote.cypher import lease
 from clew.remote.database import DATABASES
 from clew.remote.session import finish
-from tests.remote.servers import PostgresServer
+from tests.remote.servers import PASSWORD, PostgresServer
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
@@ -204,6 +204,28 @@ def test_nothing_of_the_other_is_pulled_where_half_of_the_edges_lead_there(serve
         assert {by_number[n][0] for n in numbers.tolist()} == {"a"}
 
 
+VALUES = ([], ["t1"], "t1", ["t1", "t2"], ("t1", "t2"), [["t1"]], {}, {"a": "b"}, {"a": "b", "c": 1},
+          "a\x00b", "\ud800x", "😀", "ü", True, 1, 0, False, None, 1.0, "1", 0.1, 1e300, 10**20)  # fmt: skip
+
+
+def test_a_filter_allows_what_it_allows_over_the_index(server):
+    """Whatever the metadata are: no value of one document ends the questions on others."""
+    documents = [
+        clew.Document(f"d{number}", f"Ferry {number} sails.", {"value": value, "k\x00": number % 2})
+        for number, value in enumerate(VALUES)
+    ]
+    pairs = {5: "of a table", "$x": 1, "value": "t1"}
+    documents.append(clew.Document("pairs", "A ferry of a table sails.", pairs))
+    index, address = clew.Index.from_documents(documents), server.address()
+    index.save(address)
+    filters = [{"value": value} for value in (*VALUES, "none", ["t2", 7], [[]], [{"a": "b"}])]
+    with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=0) as opened:
+        for where in [*filters, {"k\x00": 1, "value": ["t1", True]}, {"k": 1}]:
+            how = {"where": where, "recipe": "dense", "min_relevance": 0, "budget": None}
+            expected = set(index.ask("Which ferry sails?", **how).ids)
+            assert set(opened.ask("Which ferry sails?", **how).ids) == expected, where
+
+
 def test_an_edge_to_a_node_of_another_tenants_index_leads_nowhere(server):
     name = f"shared{uuid.uuid4().hex}"
     mine, theirs = (server.address(name, tenant=tenant) for tenant in ("mine", "theirs"))
@@ -331,6 +353,12 @@ def test_tables_of_another_version_are_refused_and_a_deadline_holds(server, addr
             store = finish(opened._database.store(session, corpus))
             with within(1e-9), pytest.raises(DeadlineError):
                 finish(store.expand(corpus.passages, 5))
+
+
+def test_a_refused_password_is_an_error_in_words(graph_server):
+    wrong = graph_server.address().replace(PASSWORD, "wrong")
+    with pytest.raises(DatabaseUnavailableError, match="cannot be reached"):
+        RemoteIndex.open(wrong)
 
 
 def test_without_numbers_nothing_is_asked(pulled, address, monkeypatch):

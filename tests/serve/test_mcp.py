@@ -50,6 +50,16 @@ def text_of(result):
     return content.text
 
 
+def test_an_assistant_learns_that_the_best_passage_is_above_the_budget():
+    story = " ".join(f"The heron of the weir waits for trout number {n}." for n in range(30))
+    documents = [clew.Document("heron", story), clew.Document("oars", "Oars are of ash.")]
+    server = create_mcp_server(ServedIndex(clew.Index.from_documents(documents)))
+    asked = {"question": "What does the heron wait for?"}
+    remark = text_of(call(server, "ask", **asked, budget=40)).splitlines()[-1]
+    assert "more than the whole budget of 40" in remark
+    assert "budget" not in text_of(call(server, "ask", **asked))
+
+
 def test_an_assistant_finds_tools_that_only_read_with_what_they_take(server):
     async def listed():
         async with Client(server) as client:
@@ -108,7 +118,12 @@ def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):
     assert "Traceback" not in text_of(result)
 
 
-def test_a_document_is_a_resource_by_its_id(server):
+@pytest.mark.parametrize("ids", [DOCUMENTS, ["a#b.md", "what?.md", "50%25.md", "Käse 1.md"]])
+def test_a_document_is_a_resource_by_its_id(ids):
+    documents = {id: DOCUMENTS.get(id, f"Text of {id}.") for id in ids}
+    made = [clew.Document(id, text) for id, text in documents.items()]
+    server = create_mcp_server(ServedIndex(clew.Index.from_documents(made)))
+
     async def read():
         async with Client(server) as client:
             (listed,) = (await client.read_resource("clew://documents")).contents
@@ -120,8 +135,22 @@ def test_a_document_is_a_resource_by_its_id(server):
             return texts, json.loads(status.text)
 
     texts, status = anyio.run(read)
-    assert texts == DOCUMENTS
-    assert status["documents"] == len(DOCUMENTS)
+    assert texts == documents
+    assert status["documents"] == len(documents)
+
+
+def test_a_name_that_is_no_utf_8_is_sent_as_its_numbers():
+    """A message that cannot be written ended the server, for all questions after it."""
+    odd = clew.Document("\udcff.md", "Oars of the \ud800 are of ash.")
+    server = create_mcp_server(ServedIndex(clew.Index.from_documents([odd, "Sails are of flax."])))
+
+    async def read():
+        async with Client(server) as client:
+            (listed,) = (await client.read_resource("clew://documents")).contents
+            return listed.text
+
+    sent = [text_of(call(server, "ask", question="Of what are oars?")), anyio.run(read)]
+    assert all("\\udcff.md" in text and text.encode("utf-8") for text in sent)
 
 
 def test_a_recipe_of_the_server_is_asked_where_the_assistant_names_none():

@@ -279,6 +279,10 @@ def test_a_folder_is_read_again(tmp_path):
         change = client.post("/api/sync", json={}).json()
         assert change["added"] == ["sky.md"]
         assert change["deleted"] == []
+        folder.rename(tmp_path / "gone")
+        message = error_of(client.post("/api/sync", json={}), 409, "no_folder")
+        assert str(folder) in message
+        assert client.get("/api/status").json()["documents"] == 2
 
 
 def test_status_metadata_health_and_metrics(client, index):
@@ -351,6 +355,27 @@ def test_a_budget_that_holds_nothing_says_so(client):
         client.post("/api/ask", json={"question": QUESTION, "budget": 1}), 400, "budget_too_small"
     )
     assert "budget" in message
+
+
+def test_a_best_passage_above_the_budget_is_spoken_of():
+    """The command prints a remark; who asks over HTTP learns it by the answer itself."""
+    story = " ".join(f"The heron of the weir waits for trout number {n}." for n in range(30))
+    index = built({"heron.md": story, **TEXTS}, splitter=None, extractor=None)
+    tokens = int(index.graph.tokens[index.graph.row("heron.md")])
+    question = "What does the heron of the weir wait for?"
+    with client_of(index, budget=60) as client:
+        asked = {"question": question}
+        answer = client.post("/api/ask", json=asked).json()
+        enough = client.post("/api/ask", json={**asked, "budget": 4 * tokens}).json()
+        found = [{"id": "heron", "text": story}, {"text": "The heron is a bird."}]
+        narrowed = client.post("/api/narrow", json={**asked, "candidates": found}).json()
+        messages = [{"role": "user", "content": question}]
+        chat = client.post("/v1/chat/completions", json={"messages": messages}).json()
+    assert answer["answer"]["text"] == enough["remark"] == ""
+    for remark in (answer["remark"], narrowed["remark"]):
+        assert f"{tokens} tokens, more than the whole budget of 60" in remark
+    assert chat["choices"][0]["message"]["content"] == answer["remark"]
+    assert enough["items"][0]["document"] == "heron.md"
 
 
 def test_no_source_has_more_than_its_share_unless_the_server_allows_it():

@@ -131,6 +131,17 @@ def test_a_deleted_document_is_not_read(documents, embed_model, question):
     } - {"theodore"}
 
 
+def test_a_node_that_is_deleted_in_the_store_alone_is_not_read(nodes, embed_model, question):
+    """As LlamaIndex's own retriever: the docstore keeps it, and the index lists it still."""
+    index = VectorStoreIndex(nodes, embed_model=embed_model)
+    retriever = ClewRetriever.from_index(index, similarity_top_k=8, budget=None)
+    first = ids(retriever.retrieve(question))[0]
+    index.delete_nodes([first])
+    assert first in index.docstore.docs
+    for one in (retriever, ClewRetriever.from_index(index, similarity_top_k=8, budget=None)):
+        assert first not in ids(one.retrieve(question))
+
+
 def test_an_index_without_vectors_is_embedded_by_the_given_model(nodes, embed_model, question):
     found = ClewRetriever.from_index(SummaryIndex(nodes), embed_model).retrieve(question)
     assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from clew.cli.databases import place_of_index
+from clew.cli.databases import place_of_index, shown
 from clew.cli.parser import Commands, add_command
 from clew.cli.terminal import print_result
+from clew.index.saving import is_remote
 from clew.storage import is_storage
 from clew.store import check as check_index
 
@@ -27,7 +28,15 @@ def add_parser(commands: Commands) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Print what was found of each generation, and return 1 if one is damaged."""
+    """Print what was found of each generation, and return 1 if one is damaged.
+
+    Raises:
+        ValueError: It is an index in a database.
+    """
+    if isinstance(options.index, str) and is_remote(options.index):
+        raise ValueError(
+            f"{shown(options.index)} has no files to hash: its database checks what it holds"
+        )
     if is_storage(options.index):
         from clew.storage.replica import check_published
 

@@ -20,6 +20,7 @@ from clew.cli.source import build_index, existing_path, is_saved
 from clew.cli.terminal import counted, print_remark
 from clew.cli.watch import print_line
 from clew.index.index import Index
+from clew.index.saving import is_remote
 from clew.interruption import end_at_once, is_command
 from clew.serve.served_index import DEADLINE, ServedIndex, ServedOptions
 
@@ -46,7 +47,8 @@ or `clew/RECIPE`. Without a --model the answer is quotes. All routes are at /doc
 
 The server listens on this machine alone, unless it has a token. It speaks plain HTTP: put a proxy
 with TLS before it where others ask. Whoever may ask may read all that is in the index. A change is
-saved to the index that was opened; one of a folder that was read lasts until the server stops.
+saved to the index that was opened; one of a folder that was read, or of an index in a database,
+lasts until the server stops.
 What another process saves to the index, such as `clew index docs/ -o docs.clew --watch`, is
 answered from as soon as it is there; what is published to a storage, at the next look.
 Ctrl-C stops it."""
@@ -148,6 +150,8 @@ def serve(options: argparse.Namespace) -> int:
         address = f"http://{name}:{port}"
         count = counted(len(served.index), "document")
         print_line(f"serving {shown(options.source)} ({count}) at {address}")
+        if options.writable and is_remote(options.source):
+            print_remark("no change is written to the database: it lasts until the server stops")
         print_remark("Ctrl-C stops it" + ("" if token is None else "; the page asks for the token"))
         if options.open:
             webbrowser.open(address)

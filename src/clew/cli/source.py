@@ -415,7 +415,7 @@ def read_facts(path: Path) -> dict[str, list[Any]]:
         ValueError: The file is not JSON, or holds anything but lists by document id.
     """
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        facts = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
     if not isinstance(facts, dict) or not all(isinstance(own, list) for own in facts.values()):
@@ -472,7 +472,7 @@ def one_or_several(sources: list[str]) -> str | list[str]:
         return sources[0]
     for source in sources:
         if source == STDIN or is_saved(source):
-            what = "stdin" if source == STDIN else f"{source} is an index, which"
+            what = "stdin" if source == STDIN else f"{shown(source)} is an index, which"
             raise ValueError(f"{what} is asked alone; several sources are folders and files")
     return sources
 

@@ -164,7 +164,7 @@ def _raw_lines(path: Path) -> Iterator[str]:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
             for line in lines:
                 number += 1  # the error below names the line where reading ends
-                yield line.decode("utf-8")
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
     except (gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError) as error:
         line_number = max(number, 1)
         raise ValueError(f"{path}:{line_number}: cannot be read on from here: {error}") from error

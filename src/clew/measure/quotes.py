@@ -18,6 +18,7 @@ import numpy as np
 
 from clew.budget import BudgetError
 from clew.context import Context
+from clew.graph import SourcesPart
 from clew.index.index import Index
 from clew.items import Item
 from clew.measure.compare import (
@@ -258,9 +259,30 @@ def lost_questions(index: Index, questions: Sequence[QuotedQuestion]) -> list[Qu
     ]
 
 
+def _questions_on_unknown_files(
+    index: Index, questions: Sequence[QuotedQuestion]
+) -> list[QuotedQuestion]:
+    """Return the questions of which every place is in a file that no passage of an index is of."""
+    graph = index.graph
+    ids = {graph.ids[row] for row in graph.documents[graph.documents >= 0].tolist()}
+    known = [*ids, *graph.part(SourcesPart()).names]
+    named = {place.file for question in questions for place in question.places}
+    is_known = {file: not file or Place(file).is_in("", known) for file in named}
+    return [
+        question
+        for question in questions
+        if not any(is_known[place.file] for place in question.places)
+    ]
+
+
 def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
     """Return what is to be known of the questions before any is asked."""
     notes = list[str]()
+    if unknown := _questions_on_unknown_files(index, questions):
+        notes.append(
+            f"of {len(unknown)} questions the index has no file that 'gold' names, so that none "
+            f"can answer; the first is {unknown[0].text!r}, in {unknown[0].places[0].file!r}"
+        )
     if lost := lost_questions(index, questions):
         notes.append(
             f"of {len(lost)} questions no passage holds a whole quote, so that none can answer; "

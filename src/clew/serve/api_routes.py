@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response, StreamingResponse
 
 from clew import recipes
-from clew.context import Context
 from clew.serve.bodies import (
     MAX_ID,
     AskBody,
@@ -74,7 +73,7 @@ def asking_routes(service: Service) -> APIRouter:
 
         def work(seconds: float) -> dict[str, Any]:
             found = served.narrow(body.question, body.pairs(), deadline=seconds, **body.keywords())
-            return _shown_values(found.context)
+            return _shown_values(found)
 
         return PlainJSONResponse(await service.look_up("narrow", work))
 
@@ -159,7 +158,7 @@ async def _looked_up(service: Service, body: AskBody) -> tuple[AskedAnswer, dict
     def work(seconds: float) -> tuple[AskedAnswer, dict[str, Any]]:
         numbered = body.answer and model is not None
         answer = served.ask(body.question, numbered=numbered, deadline=seconds, **body.keywords())
-        values = _shown_values(answer.context)
+        values = _shown_values(answer)
         values["answer"] = None
         if body.answer and (model is None or not answer.context.items):
             values["answer"] = _in_words(service, answer.quotes, answer)
@@ -170,10 +169,10 @@ async def _looked_up(service: Service, body: AskBody) -> tuple[AskedAnswer, dict
     return await service.look_up("ask", work)
 
 
-def _shown_values(context: Context) -> dict[str, Any]:
-    """Return a context as JSON has it, with the path to each item in words."""
-    values = context.to_dict()
-    for item, shown in zip(context, values["items"], strict=True):
+def _shown_values(answer: AskedAnswer) -> dict[str, Any]:
+    """Return a context as JSON has it, with the path to each item in words, and the remark."""
+    values = {**answer.context.to_dict(), "remark": answer.remark}
+    for item, shown in zip(answer.context, values["items"], strict=True):
         shown["why_in_words"] = path_in_words(item)
     return values
 

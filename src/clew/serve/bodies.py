@@ -344,6 +344,9 @@ class ShownContextBody(BaseModel):
     tokens: int
     budget: int | None
     nothing_found: str
+    remark: str = Field(
+        description='That the best passage alone is larger than the budget, in words, or "".'
+    )
     relevance: float | None
     answer: ShownAnswerBody | None = None
     html: str | None = Field(None, description="Where `picture` was asked for.")

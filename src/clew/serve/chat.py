@@ -74,7 +74,7 @@ def answer_pieces(
     if not answer.context.items:
         yield NOTHING
     elif model is None:
-        yield answer.quotes or NOTHING
+        yield answer.quotes or ("" if answer.remark else NOTHING)
     else:
         yield from model.stream(_prompt(answer.context, messages, model))
 

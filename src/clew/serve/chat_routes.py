@@ -134,7 +134,7 @@ class _Reply:
         yield DONE
 
     async def _pieces(self) -> AsyncIterator[str]:
-        """Yield the answer, and below it the sources that it cites."""
+        """Yield the answer, and below it the sources that it cites, and what was left out."""
         text = ""
         model = self.service.served.options.model
         async for piece in self.service.pieces(
@@ -142,8 +142,10 @@ class _Reply:
         ):
             text += piece
             yield piece
-        if lines := source_lines(text, self.answer.context):
-            yield f"\n\n{lines}"
+        below = source_lines(text, self.answer.context), self.answer.remark
+        for lines in filter(None, below):
+            yield f"\n\n{lines}" if text else lines
+            text += lines
 
     def _head(self, kind: str) -> dict[str, Any]:
         return {"id": self.id, "object": kind, "created": self.created, "model": self.body.model}

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
+from urllib.parse import quote
 
 import anyio.to_thread
 from mcp.server import MCPServer
@@ -23,12 +24,9 @@ from pydantic import Field
 from clew import recipes
 from clew.budget import BudgetError
 from clew.deadline import DeadlineError
-from clew.serve.served_index import ServedIndex, UnknownIdError
+from clew.serve.served_index import AskedAnswer, ServedIndex, UnknownIdError
 from clew.show import location_of, path_in_words
 from clew.version import __version__
-
-if TYPE_CHECKING:
-    from clew.context import Context
 
 NAME = "clew"
 INSTRUCTIONS = (
@@ -90,9 +88,9 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
 
         def answer() -> str:
             chosen: Any = {"budget": budget, "recipe": recipe, "where": where}  # None: as served
-            return _page(served.ask(question, numbered=True, **chosen).context)
+            return _page(served.ask(question, numbered=True, **chosen))
 
-        return await _in_thread(answer, ToolError)
+        return _sendable(await _in_thread(answer, ToolError))
 
     @server.tool(annotations=READS_ONLY, structured_output=False)
     async def open_source(
@@ -102,7 +100,8 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
         ] = AROUND,
     ) -> str:
         """Return the text of the document around a passage, and where it stands."""
-        return await _in_thread(lambda: _opened(served.open_source(id), around), ToolError)
+        opened = await _in_thread(lambda: served.open_source(id), ToolError)
+        return _sendable(_opened(opened, around))
 
     @server.tool(annotations=READS_ONLY, structured_output=False)
     async def neighbours(
@@ -110,7 +109,8 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
         limit: Annotated[int, Field(ge=1, le=50, description="The most neighbours.")] = 10,
     ) -> str:
         """Return what a passage or a name is linked to, the strongest links first."""
-        return await _in_thread(lambda: _walked(served.neighbours(id, limit)), ToolError)
+        found = await _in_thread(lambda: served.neighbours(id, limit), ToolError)
+        return _sendable(_walked(found))
 
 
 def _add_resources(server: MCPServer[Any], served: ServedIndex) -> None:
@@ -122,13 +122,18 @@ def _add_resources(server: MCPServer[Any], served: ServedIndex) -> None:
     @server.resource("clew://documents", mime_type="application/json")
     async def documents() -> str:
         """The first documents: their ids, titles, and addresses to read them by."""
-        return json.dumps(_listed(served), ensure_ascii=False, indent=2)
+        return _sendable(json.dumps(_listed(served), ensure_ascii=False, indent=2))
 
     @server.resource("clew://document/{+id}", mime_type="text/plain")
     async def document(id: str) -> str:
         """The text of a document, by its id."""
         opened = await _in_thread(lambda: served.open_source(id), ResourceError)
-        return str(opened["text"])
+        return _sendable(opened["text"])
+
+
+def _sendable(text: str) -> str:
+    """Return a text with half surrogate pairs, as of file names of no UTF-8, as their numbers."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 async def _in_thread(work: Callable[[], Result], failure: type[Exception]) -> Result:
@@ -143,14 +148,16 @@ async def _in_thread(work: Callable[[], Result], failure: type[Exception]) -> Re
         raise failure(str(error.args[0] if error.args else error)) from error
 
 
-def _page(context: Context) -> str:
+def _page(answer: AskedAnswer) -> str:
+    context = answer.context
     if not context.items:
         return f"Nothing was found: {context.nothing_found}."
     lines = [
         f"[{number}] {location_of(item)} (id: {item.id}): {path_in_words(item)}"
         for number, item in enumerate(context, 1)
     ]
-    return "\n".join([context.text, "", "Sources:", *lines])
+    remark = ["", answer.remark] if answer.remark else []
+    return "\n".join([context.text, "", "Sources:", *lines, *remark])
 
 
 def _opened(source: Mapping[str, Any], around: int) -> str:
@@ -180,7 +187,7 @@ def _listed(served: ServedIndex) -> dict[str, Any]:
         {
             "id": one.id,
             "title": str(one.metadata.get("title", "")),
-            "uri": f"clew://document/{one.id}",
+            "uri": f"clew://document/{quote(one.id, errors='backslashreplace')}",
         }
         for one in documents[:MAX_LISTED]
     ]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 from clew import recipes
+from clew.budget import without_warning
 from clew.cite import quotes
 from clew.context import Context
 from clew.document import Document
@@ -99,10 +100,22 @@ class AskedAnswer:
     Attributes:
         context: The context.
         index: The index; None where the context is of candidates.
+        too_large: Tokens of the best passage, where that alone is larger than the budget; else 0.
     """
 
     context: Context
     index: Index | None = None
+    too_large: int = 0
+
+    @property
+    def remark(self) -> str:
+        """What an asker has to know about what is not read; "" for nothing."""
+        if not self.too_large:
+            return ""
+        return (
+            f"The best passage was left out: it takes {self.too_large:,} tokens, more than the "
+            f"whole budget of {self.context.budget:,}. A larger budget holds it."
+        )
 
     @cached_property
     def quotes(self) -> str:
@@ -208,10 +221,11 @@ class ServedIndex:
             ValueError: As in `Index.ask`.
         """
         index, options = self._index, self._query_options(keywords, numbered)
-        context = index.ask(question, options=options)
+        with without_warning() as too_large:  # the asker learns it
+            context = index.ask(question, options=options)
         if numbered and not hasattr(options.recipe, "render"):
             context = _as_numbered(context, index)
-        return AskedAnswer(context, index)
+        return AskedAnswer(context, index, max(too_large, default=0))
 
     def narrow(
         self, question: str, candidates: Iterable[object], **keywords: Unpack[QueryKeywords]
@@ -224,7 +238,9 @@ class ServedIndex:
             **keywords: As in `ask`.
         """
         options = self._query_options(keywords, numbered=False)
-        return AskedAnswer(narrow(question, candidates, options=options, untrusted=True))
+        with without_warning() as too_large:
+            context = narrow(question, candidates, options=options, untrusted=True)
+        return AskedAnswer(context, too_large=max(too_large, default=0))
 
     def open_source(self, id: str) -> dict[str, Any]:
         """Return where something stands: the text of its document, and its place in there.
@@ -336,12 +352,20 @@ class ServedIndex:
         if documents is not None:
             return self._change(lambda index: index.sync(documents))
         self._check_writable()
-        if self.options.read_again is None:
+        read_again = self.options.read_again
+        if read_again is None:
             raise NoFolderError(
                 "the server knows no folder to read again: start it with a folder, or with "
                 "--folder beside a saved index, or send the documents"
             )
-        return self._change(self.options.read_again)
+
+        def read(before: Index) -> Index:
+            try:
+                return read_again(before)
+            except FileNotFoundError as error:
+                raise NoFolderError(f"{error}: the index stays as it was") from error
+
+        return self._change(read)
 
     def status(self) -> dict[str, Any]:
         """Return what is served, in numbers and names."""

@@ -33,10 +33,19 @@ def function_having(_: object, key: str, values: Sequence[Any], filter: Any) -> 
 
 
 def mapping_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
-    """Return a mapping with the operators `$in` and `$and`."""
+    """Return a mapping with `$in` for values of each type, `$eq` for truth values, and `$and`.
+
+    Chroma takes values of one type in a list, and PGVector no truth value.
+    """
     if filter is not None and not isinstance(filter, Mapping):
         return NotImplemented
-    only = {key: {"$in": list(values)}}
+    of_type: dict[type, list[Any]] = {}
+    for value in values:
+        of_type.setdefault(type(value), []).append(value)
+    truths = of_type.pop(bool, [])
+    conditions: list[Any] = [{key: {"$in": listed}} for listed in of_type.values()]
+    conditions += [{key: {"$eq": truth}} for truth in truths]
+    only = conditions[0] if len(conditions) == 1 else {"$or": conditions}
     return {"$and": [filter, only]} if filter else only
 
 

@@ -249,6 +249,11 @@ def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Mapping[str
     return _by_id(documents, {str(id): vector for id, vector in rows})
 
 
+def _has_sessions(store: Any) -> bool:  # noqa: ANN401
+    """Return whether a `PGVector` can be asked for vectors: one that is async alone cannot."""
+    return not getattr(store, "async_mode", False)
+
+
 def _find_in_postgres(
     store: Any,  # noqa: ANN401
     vector: list[float],
@@ -258,8 +263,6 @@ def _find_in_postgres(
     query = getattr(store, "_PGVector__query_collection", None)
     documents_of = getattr(store, "_results_to_docs_and_scores", None)
     if query is None or documents_of is None or _searches_by_itself(store):
-        return None
-    if getattr(store, "async_mode", False):  # such a store has no sessions for this query
         return None
     rows = query(embedding=vector, k=search["k"], filter=search.get("filter"))
     scored = documents_of(rows)
@@ -422,7 +425,7 @@ STORES: Mapping[str, KnownStore] = {
         _find_in_lancedb_of_package,
         embeddings=lambda store: store._embedding_function,
     ),
-    "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres),
+    "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres, _has_sessions),
     "PineconeVectorStore": KnownStore(mapping_having),
     "QdrantVectorStore": KnownStore(
         qdrant_having, _read_qdrant, _find_in_qdrant, _is_dense_in_qdrant

@@ -227,3 +227,9 @@ def test_documents_with_one_text_and_no_id_count_once():
     ]
     notes = retriever.context("thread").trace[0].notes
     assert (notes["candidates"], notes["repeated"], notes["blank"]) == (2, 1, 1)
+
+
+def test_a_store_that_finds_nothing_leaves_a_context_that_says_so(embeddings):
+    context = ClewRetriever.from_vectorstore(InMemoryVectorStore(embeddings)).context("Who?")
+    assert context.items == ()
+    assert context.nothing_found == "the search found nothing to read"

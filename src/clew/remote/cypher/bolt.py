@@ -151,7 +151,8 @@ class BoltDatabase(CypherDatabase):
 
     def is_unavailable(self, error: Exception) -> bool:
         errors = self._neo4j.exceptions
-        return isinstance(error, (errors.ServiceUnavailable, errors.SessionExpired))
+        kinds = errors.ServiceUnavailable, errors.SessionExpired, errors.AuthError
+        return isinstance(error, kinds)
 
     def is_late(self, error: Exception) -> bool:
         errors = self._neo4j.exceptions

@@ -175,6 +175,7 @@ function show(column, context, milliseconds) {
   box.replaceChildren(
     element("h2", { id: `title-${number}` }, recipe),
     element("p", { className: "facts" }, `${sizes}, ${(milliseconds / 1000).toFixed(2)} s.${change}`),
+    ...(context.remark ? [element("p", { className: "facts" }, context.remark)] : []),
     answerBox(context, number),
     ...(left.length ? [leftBox(left, context)] : []),
     ...(context.html ? [element("h3", {}, "The path to every item"), pictureOf(context.html, number)] : []),

@@ -218,8 +218,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             hops: How many more searches of a store that keeps the text follow the first, each
                 adding up to 15 nodes.
             edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
-                its own value of the first, or one of its own: `[("see", "url")]`. Each pair is one
-                more search, for up to 15 nodes, under the same filters. `("text", "url")` follows
+                its own value of the first, or one of its own: `[("see", "url")]`. Values are texts
+                or numbers: no filter of LlamaIndex's takes a truth value. Each pair is one more
+                search, for up to 15 nodes, under the same filters. `("text", "url")` follows
                 the links in the texts of the ten best nodes, relative to their own `url`.
                 `("relationships", "node_id")` fetches the next, previous, parent and child nodes by
                 their ids, from the docstore or else the store, without a search.

@@ -40,6 +40,7 @@ from llama_index.retrievers.clew.store_searches import (
 )
 from llama_index.retrievers.clew.store_vectors import (
     ReadVectors,
+    nodes_by_id,
     reader_of,
     recording_of,
     vectors_on,
@@ -91,18 +92,29 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused
         return []  # its docstore has only what is no text: pictures and references
     if not nodes:
         raise ValueError(f"this {name} holds no nodes: there is nothing to retrieve")
-    vectors = getattr(getattr(store, "data", None), "embedding_dict", None) or {}
+    vectors = _vectors_in_memory(index)
     return [
         node.model_copy(update={"embedding": vectors.get(node.node_id, node.embedding)})
         for node in nodes
     ]
 
 
+def _vectors_in_memory(index: Any) -> Mapping[str, Any]:  # noqa: ANN401  # of any index
+    """Return the vectors of the store in memory, by the ids of the nodes; none of another store."""
+    store = getattr(index, "vector_store", None)
+    return getattr(getattr(store, "data", None), "embedding_dict", None) or {}
+
+
 def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
     """Return the ids of the nodes that an index lists, in its order; None where it has no list."""
     struct = index.index_struct
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
-        return list(dict.fromkeys(struct.nodes_dict.values()))
+        listed = list(dict.fromkeys(struct.nodes_dict.values()))
+        known = _vectors_in_memory(index)
+        has_pictures = hasattr(index, "image_vector_store")  # which are in a store of their own
+        if not known or has_pictures:
+            return listed
+        return [id for id in listed if id in known]  # `delete_nodes` deletes there alone
     nodes = getattr(struct, "nodes", None)
     if isinstance(nodes, list):
         return list(dict.fromkeys(nodes))
@@ -370,7 +382,7 @@ class Candidates:
         others = [id for id in request.ids if id not in known]
         if others:
             with suppress(NotImplementedError):  # not every store gives nodes by their ids
-                nodes = [*nodes, *self.index.vector_store.get_nodes(others)]
+                nodes = [*nodes, *nodes_by_id(self.index.vector_store, others)]
         by_id = {node.node_id: node for node in nodes}
         return [NodeWithScore(node=by_id[id]) for id in request.ids if id in by_id]
 

@@ -177,6 +177,8 @@ def joined(
 def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any]:
     """Return the values that nodes have under a key of metadata, those of a list one by one.
 
+    Truth values are none of them: no filter of LlamaIndex's takes one.
+
     Args:
         nodes: The nodes, best first.
         key: The key; `text` stands for the links in the text of the best.
@@ -192,7 +194,7 @@ def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any
     for scored in nodes:
         value = scored.node.metadata.get(key)
         for single in value if isinstance(value, (list, tuple, set)) else [value]:
-            if isinstance(single, (str, int, float)):
+            if isinstance(single, (str, int, float)) and not isinstance(single, bool):
                 distinct.setdefault(single)
     texts = [single for single in distinct if isinstance(single, str)]
     return texts or list(distinct)  # a filter of LlamaIndex's has values of one type
@@ -233,10 +235,16 @@ def search_having(search: Search, store: object, key: str, values: Sequence[Any]
         values: The wanted values.
     """
     filters = search.filters
-    if type(store).__name__ == "ElasticsearchStore":  # its filters are for one value each
+    name = type(store).__name__
+    if name == "ElasticsearchStore":  # its filters are for one value each
         clauses = [*_terms(filters), *_terms_of_either(key, values)]
         return replace(search, filters=None, arguments={"es_filter": clauses})
-    only = MetadataFilter(key=key, value=list(values), operator=FilterOperator.IN)
+    only: MetadataFilter | MetadataFilters
+    if name == "QdrantVectorStore" and any(isinstance(value, float) for value in values):
+        each = [MetadataFilter(key=key, value=float(value)) for value in values]
+        only = MetadataFilters(filters=[*each], condition=FilterCondition.OR)
+    else:
+        only = MetadataFilter(key=key, value=list(values), operator=FilterOperator.IN)
     if filters is None or not filters.filters:
         return replace(search, filters=MetadataFilters(filters=[only]))
     flat = filters.condition == FilterCondition.AND  # few stores know filters in filters

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 Vectors = Mapping[str, Any]
 ReadVectors = Callable[[Any, Sequence[str]], Vectors | Awaitable[Vectors]]
@@ -39,6 +39,19 @@ def reader_of(store: object) -> ReadVectors | None:
     """Return what reads the vectors of a store, or None where they cannot be had."""
     known = _known(store)
     return None if known is None else READERS[known]
+
+
+def nodes_by_id(store: Any, ids: Sequence[str]) -> Sequence[BaseNode]:  # noqa: ANN401
+    """Return the nodes that a store has of these ids, as far as they are there.
+
+    Raises:
+        NotImplementedError: The store gives no nodes by their ids.
+    """
+    if _known(store) == "LanceDBVectorStore":  # whose own condition quotes ids as names of columns
+        found: Sequence[BaseNode] = store.get_nodes(where=_among_ids(ids))
+    else:
+        found = store.get_nodes(list(ids))
+    return found
 
 
 def recording_of(store: object) -> Recording | None:
@@ -92,10 +105,14 @@ def _postgres(store: Any, ids: Sequence[str]) -> Vectors:  # noqa: ANN401
 
 
 def _lancedb(store: Any, ids: Sequence[str]) -> Vectors:  # noqa: ANN401
-    quoted = (id.replace("'", "''") for id in ids)
-    wanted, vector = "id IN ('" + "', '".join(quoted) + "')", store.vector_column_name
+    wanted, vector = _among_ids(ids), store.vector_column_name
     rows = store.table.search().where(wanted).select(["id", vector]).limit(len(ids)).to_list()
     return {row["id"]: row[vector] for row in rows}
+
+
+def _among_ids(ids: Sequence[str]) -> str:
+    """Return a condition of LanceDB's for the rows of these ids."""
+    return "id IN ('" + "', '".join(id.replace("'", "''") for id in ids) + "')"
 
 
 async def _elasticsearch(store: Any, ids: Sequence[str]) -> Vectors:  # noqa: ANN401
