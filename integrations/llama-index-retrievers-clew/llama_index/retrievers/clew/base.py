@@ -80,6 +80,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     list.
     """
 
+    _changes = "_living"
+
     def __init__(
         self,
         index: clew.Index | PulledIndex | Candidates,

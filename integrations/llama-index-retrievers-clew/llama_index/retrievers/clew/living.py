@@ -6,6 +6,7 @@ index that it started with; one that begins after a change sees the change.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,6 +77,10 @@ class Living:
         self.__dict__.update(state)
         self.renew_locks()
         renew_after_fork(self)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Living:
+        """Share what is asked and followed; a change of the one is none of the other."""
+        return copy.copy(self)
 
     def now(self) -> Held:
         """Return what a question is asked of, once it is what the followed index holds."""
