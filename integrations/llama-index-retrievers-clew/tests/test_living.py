@@ -52,6 +52,28 @@ def test_a_retriever_over_an_index_follows_what_is_inserted_and_deleted_there(
         retriever.insert(sails("one"))
 
 
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_pieces_that_a_node_parser_makes_again_are_no_change(
+    documents, embed_model, tmp_path, is_saved
+):
+    splitter = SentenceSplitter(chunk_size=60, chunk_overlap=0)
+    long = Document(text="The ferry sails. " * 30, id_="long")
+    retriever = ClewRetriever.from_documents([*documents, long], embed_model, splitter=splitter)
+    if is_saved:
+        retriever.persist(tmp_path)
+        retriever = ClewRetriever.from_persist_dir(tmp_path, embed_model, splitter=splitter)
+    before = retriever.index
+    assert len(before) > len(documents) + 1  # it is cut
+    assert retriever.refresh_ref_docs([*documents, long]) == [False] * (len(documents) + 1)
+    assert retriever.index is before
+    longer = Document(text=long.text + "It is blue.", id_="long")
+    dated = Document(text=documents[0].text, id_=documents[0].node_id, metadata={"year": 2026})
+    assert retriever.refresh_ref_docs([longer, dated, documents[1]]) == [True, True, False]
+    assert retriever.refresh_ref_docs([longer, dated, sails("ten")]) == [False, False, True]
+    pieces = [one.text for one in splitter([longer])]
+    assert [one.text for one in retriever.index.documents if one.source == "long"] == pieces
+
+
 def test_a_deep_copy_changes_by_itself(documents):
     filters = MetadataFilters(filters=[MetadataFilter(key="kind", value="person")])
     retriever = ClewRetriever.from_documents(documents, filters=filters)

@@ -146,14 +146,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """
         _check(options)
         documents, triples = nodes_or_documents(documents, "documents"), facts_by_document(facts)
-        splitter = options.get("splitter")
-        if isinstance(splitter, TransformComponent):
-            rest: dict[str, Any] = {k: v for k, v in options.items() if k != "splitter"}
-            nodes = splitter(documents)
+        rest, parser = _without_parser(options)
+        if parser is not None:
+            nodes = parser(documents)
             retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **rest
             )
-            retriever._parser = splitter
+            retriever._parser = parser
             return retriever
         return cls._over(documents, embed_model, triples, show_progress, options)
 
@@ -331,11 +330,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
                 place of those that were saved.
         """
         _check(options)
+        options, parser = _without_parser(options)
         keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
         retriever = cls(index, **{**saved, **NAMES.without_index(options)})
         held = Held(index, nodes) if len(index.graph) else Held(None)
         retriever._living = Living(held, config=index.config)
+        retriever._parser = parser
         return retriever
 
     @classmethod
@@ -395,8 +396,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             with self._living.lock:
                 before = self._living.held.index
                 old = self._living.pieces_of(document.node_id)
-                self._living.upsert(pieces)
-                self._living.delete(set(old) - {piece.node_id for piece in pieces})
+                if self._parser is None or not _are_same(pieces, list(old.values())):
+                    self._living.upsert(pieces)
+                    self._living.delete(old.keys() - {piece.node_id for piece in pieces})
                 changed.append(self._living.held.index is not before)
         return changed
 
@@ -445,6 +447,21 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
         return held.index.narrow(bundle, found, options, explain=self.explain)
+
+
+def _without_parser(
+    options: Mapping[str, Any],
+) -> tuple[dict[str, Any], TransformComponent | None]:
+    """Return options without a splitter of LlamaIndex's, and that; None for one of clew's own."""
+    splitter = options.get("splitter")
+    if not isinstance(splitter, TransformComponent):
+        return dict(options), None
+    return {name: value for name, value in options.items() if name != "splitter"}, splitter
+
+
+def _are_same(pieces: Sequence[BaseNode], old: Sequence[object]) -> bool:
+    """Return whether pieces are those of before: a parser gives new ids to the same ones."""
+    return [piece.hash for piece in pieces] == [getattr(one, "hash", None) for one in old]
 
 
 def _as_it_is(node: BaseNode) -> BaseNode:
