@@ -256,22 +256,26 @@ class _PrintedPage:
     def other_budget(self) -> int:
         """Return what is left for text, if what is printed beside it takes as large a share again.
 
-        Where nothing fits it is a multiple, so that there is more to choose from. What is asked for
-        beyond the limit has room of its own.
+        Where nothing fits it is a multiple, so that there is more to choose from. What will be too
+        long alone has room of its own.
         """
         if not self._fitting:
             return WIDER * self.budget
         tokens = sum(self.context.items[i].tokens for i in self._wanted)
         room = max(1, tokens * self.budget // self.tokens(self._wanted))
-        return room + sum(self.context.items[i].tokens for i in self._too_long_alone)
+        limit, fitting = self.other_limit(), {*self._fitting}
+        if limit is None:
+            return room
+        in_vain = [one.tokens for i, one in enumerate(self.context.items) if i not in fitting]
+        return room + sum(in_vain) * limit // len(self.texts)
 
     def other_limit(self) -> int | None:
-        """Return how many items to ask for, so that as many fit as the question wants."""
+        """Return how many items to ask for, if as large a share of them does not fit even alone."""
         if self.limit is None:
             return None
         if not self._fitting:
             return WIDER * self.limit
-        return self.limit + len(self._too_long_alone)
+        return -(-self.limit * len(self.texts) // len(self._fitting))
 
     def context_of_kept(self, first: Context) -> Context:
         """Return the context of what is kept, rendered again as the recipe renders.
@@ -313,12 +317,6 @@ class _PrintedPage:
     def _fitting(self) -> list[int]:
         """The places of items that fit at least alone."""
         return [i for i in range(len(self.texts)) if self._fits([i])]
-
-    @property
-    def _too_long_alone(self) -> list[int]:
-        """The places of items that a limit counts in vain; none where there is no limit."""
-        fitting = set(self._fitting)
-        return [] if self.limit is None else [*{*range(len(self.texts))} - fitting]
 
     @property
     def _beyond(self) -> list[int]:
