@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack
@@ -30,6 +31,7 @@ from llama_index.retrievers.clew.asking_retriever import (
 )
 from llama_index.retrievers.clew.candidates import (
     Candidates,
+    check_searches,
     listed_ids,
     nodes_with_vectors,
     without_vector,
@@ -54,10 +56,17 @@ from clew.adapters import (
 from clew.read import Split, Triple
 from clew.remote import PulledIndex
 
+CANDIDATES = 50
+"""How many nodes a vector store that keeps the text is asked for."""
+
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
 
 Facts = Mapping[str, Iterable[Triple]]
+
+
+class UnusedOptionsWarning(UserWarning):
+    """Options came that an index of this kind does not use."""
 
 
 class MakerKeywords(RetrieverKeywords, IndexKeywords, total=False):
@@ -187,7 +196,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         index: BaseIndex[Any],
         embed_model: EmbedderSource | None = None,
         *,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
         facts: Facts | None = None,
         hops: int = HOPS,
         edges: Iterable[tuple[str, str]] = (),
@@ -214,7 +223,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         Args:
             index: Any index with a docstore.
             embed_model: The model the index was embedded with. None stands for the one it knows.
-            candidates: How many nodes the vector store is asked for.
+            candidates: How many nodes the vector store is asked for. Of an index whose docstore has
+                the nodes all are read: a warning says that this is not used, nor `hops` or `edges`.
             facts: As in `from_nodes`.
             hops: How many more searches of a store that keeps the text follow the first, each
                 adding up to 15 nodes.
@@ -228,12 +238,15 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: As in `from_documents`.
         """
         _check(options)
+        edges = check_searches(candidates, hops, edges)
         if options.get("object_map") is None:  # what its own retriever would read for such nodes
             options["object_map"] = getattr(index, "_object_map", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
+            searches = {"candidates": candidates != CANDIDATES, "hops": hops != HOPS}
+            _warn_of_unused(index, [*filter(searches.get, searches), *["edges"] * bool(edges)])
             retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **options
             )
@@ -249,7 +262,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             triples,
             embedder=clew.Embedder.of(embed_model),
             hops=hops,
-            edges=tuple(edges),
+            edges=edges,
         )
         return cls(found, **NAMES.without_index(options))
 
@@ -462,6 +475,18 @@ def _without_parser(
 def _are_same(pieces: Sequence[BaseNode], old: Sequence[object]) -> bool:
     """Return whether pieces are those of before: a parser gives new ids to the same ones."""
     return [piece.hash for piece in pieces] == [getattr(one, "hash", None) for one in old]
+
+
+def _warn_of_unused(index: BaseIndex[Any], names: Sequence[str]) -> None:
+    """Say that options of the searches of a store were given for an index that is read whole."""
+    if names:
+        warnings.warn(
+            f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes in the "
+            "docstore, and all of them are indexed; such options are of the searches of a vector "
+            "store that keeps the text",
+            UnusedOptionsWarning,
+            stacklevel=3,
+        )
 
 
 def _as_it_is(node: BaseNode) -> BaseNode:
