@@ -52,8 +52,8 @@ class IndexContents:
             store knows it: the next save there writes these alone. None for nowhere, and after the
             index was built whole.
         follows: The place and the generation that the index, or the one that it was changed from,
-            was loaded from or saved to last; a save logs it where another came there since. None
-            for nowhere.
+            was loaded from or saved to last, or the newest one there where an earlier one was
+            loaded by its number; a save logs it where another came there since. None for nowhere.
     """
 
     graph: Graph
