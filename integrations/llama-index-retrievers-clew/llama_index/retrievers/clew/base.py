@@ -343,10 +343,10 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
                 place of those that were saved.
         """
         _check(options)
-        options, parser = _without_parser(options)
-        keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
+        rest, parser = _without_parser(options)
+        keywords = {"embedder": embed_model, **NAMES.index_keywords(rest)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
-        retriever = cls(index, **{**saved, **NAMES.without_index(options)})
+        retriever = cls(index, **{**saved, **NAMES.without_index(rest)})
         held = Held(index, nodes) if len(index.graph) else Held(None)
         retriever._living = Living(held, config=index.config)
         retriever._parser = parser
