@@ -61,8 +61,8 @@ def test_who_goes_back_to_an_earlier_generation_is_warned_of_what_came_after_tha
     earlier = clew.Index.load(place, generation=4)
     clew.Index.load(place).add([clew.Document("g", "Corfu is warm.")]).save(place)
     earlier.save(place)
-    [said] = caplog.messages
-    assert "generation 7 follows generation 5" in said
+    [warning] = caplog.messages
+    assert "generation 7 follows generation 5" in warning
 
 
 def test_who_loads_or_saves_again_is_not_warned(place, tmp_path, caplog):

@@ -78,8 +78,8 @@ def check_linear(
                 longer = [times[-1], *(seconds(length * part, REPEATS) for part in (2, 4))]
                 if _is_steep(longer):
                     raise TooSteepError(
-                        f"{length // 4} letters of {prefix!r}, {unit!r} ..., {end!r}, and twice, 4, "
-                        "8 and 16 times as many take "
+                        f"{length // 4} letters of {prefix!r}, {unit!r} ..., {end!r}, and twice, "
+                        "4, 8 and 16 times as many take "
                         f"{', '.join(f'{one:.3f}' for one in (*times, *longer[1:]))} s"
                     )
         length *= 2

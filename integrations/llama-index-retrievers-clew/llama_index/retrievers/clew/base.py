@@ -339,8 +339,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             verify: As in `clew.Index.load`.
             generation: As in `clew.Index.load`.
             **options: What else the index was made with (`count`, `splitter`, `canonical`, ...),
-                where that is not clew's own; and the arguments of the constructor but the index, in
-                place of those that were saved.
+                where that is not clew's own, also a node parser, which cuts what comes later; and
+                the arguments of the constructor but the index, in place of those that were saved.
         """
         _check(options)
         rest, parser = _without_parser(options)
