@@ -338,6 +338,59 @@ def test_where_nothing_fits_it_asks_for_more_once_and_keeps_what_that_brings():
     assert none.dropped
 
 
+@given(
+    seed=st.integers(0, 10**9),
+    recipe=st.sampled_from(["bm25", "agrag", "agrag_paper", "budgeted"]),
+    limit=st.integers(1, 4),
+    n_long=st.integers(0, 5),
+    budget=st.integers(160, 400),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_is_too_long_as_it_is_printed_takes_no_place_of_a_limit(
+    seed, recipe, limit, n_long, budget
+):
+    chance = random.Random(seed)
+    index = clew.Index.from_documents(
+        [clew.Document(f"{i}", f"Ferry {i} sails to Corfu.") for i in range(10)], count=len
+    )
+    long = {f"{i}" for i in chance.sample(range(10), n_long)}
+    printer = Printer(
+        lambda context: [item.text + "x" * 500 * (item.id in long) for item in context],
+        len, "texts", "print less",
+    )  # fmt: skip
+    options = QueryOptions(recipe, budget, limit=limit, strict=False)
+    context = fit_printed(printer, lambda options: index.ask(QUESTION, options=options), options)
+    assert len(context) == min(limit, 10 - n_long)
+    assert not {*context.ids} & long
+    prizes = {one.id: one.score for one in index.ask(QUESTION, recipe="bm25", limit=10)}
+    if recipe == "bm25":
+        others = [prizes[id] for id in prizes if id not in long and id not in context.ids]
+        assert min(prizes[id] for id in context.ids) >= max(others, default=0)
+    for one in context.dropped:
+        assert ("beyond the budget" in one.reason) == (one.id in long)
+
+
+def test_a_limit_is_not_asked_for_again_where_there_are_no_others():
+    """All that is there came with the first answer, or nothing of it is too long by itself."""
+    index = clew.Index.from_documents([f"Ferry {i} sails to Corfu." for i in range(4)], count=len)
+    for longest, limit in (("0", 4), ("", 9)):
+        asked = []
+
+        def ask(options, asked=asked):
+            asked.append((options.budget, options.limit))
+            return index.ask(QUESTION, options=options)
+
+        printer = Printer(
+            lambda context, longest=longest: [
+                item.text + "x" * 500 * bool(longest and longest in item.text) for item in context
+            ],
+            len, "texts", "print less",
+        )  # fmt: skip
+        context = fit_printed(printer, ask, QueryOptions("bm25", 300, limit=limit))
+        assert len(context) == 4 - len(longest)
+        assert len(asked) == 1 + len(longest)
+
+
 def test_a_question_is_not_asked_again_when_its_time_is_over():
     index = clew.Index.from_documents([f"Ferry {i} sails to Corfu." for i in range(9)], count=len)
     printer = Printer(lambda context: [f"{item.text:>60}" for item in context], len, "texts", "cut")

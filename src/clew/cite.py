@@ -32,6 +32,7 @@ from clew.items import Item
 from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.languages import LanguagesPart
+from clew.text.asking import covers_of_answers, is_question
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -42,9 +43,8 @@ from clew.text.question_words import (
     weigh_words,
     words_by_stem,
 )
-from clew.text.quotable import Quotable, quotable, without_speaker
+from clew.text.quotable import quotable
 from clew.text.stems import FUNCTION_WORDS
-from clew.text.words import words
 
 if TYPE_CHECKING:
     from clew.index.index import Index
@@ -54,12 +54,7 @@ MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
 UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
-MAX_ENDING = 40  # signs at the end of a sentence that tell a question
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
-_CLOSING = r"[)\]\"'’”»*_\s]*+"
-# A question mark behind a word; closing signs may stand around it. One in code, or before a full
-# stop, is what the sentence tells of.
-_ASKING = re.compile(rf"[^\W_]{_CLOSING}[?？؟][!?？؟]*+{_CLOSING}\Z")
 _CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
 
 
@@ -132,7 +127,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         'Ben lives on Corfu. [1]'
     """
     candidates = [
-        Sentence(number, item, piece.text, _is_question(piece, context.question))
+        Sentence(number, item, piece.text, is_question(piece, context.question))
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
@@ -167,26 +162,6 @@ def _informative(context: Context, index: Index | None) -> WordsByStem:
     return {stem: of_stem for stem, of_stem in kept.items() if of_stem} or by_stem
 
 
-def _is_question(piece: Quotable, asked: str) -> bool:
-    """Return whether a piece asks something: by its last sign, or as it is what was asked."""
-    if piece.is_row:
-        return False
-    if _asks(piece.text):
-        return True
-    message = without_speaker(piece.text)
-    return message[-1:].isalnum() and _asks(asked) and words(message) == words(asked)
-
-
-def _asks(text: str) -> bool:
-    """Return whether a text ends as a question does.
-
-    Example:
-        >>> _asks("**Who sails?**"), _asks("To search backward, type `?`."), _asks("The key is (?)")
-        (True, False, False)
-    """
-    return _ASKING.search(text[-MAX_ENDING:]) is not None
-
-
 def _best_answers(
     candidates: Sequence[Sentence],
     covers: Sequence[frozenset[str]],
@@ -197,18 +172,8 @@ def _best_answers(
 
     Each covers what the questions before it cover, too, from the last sentence that is none on.
     """
-    nothing = frozenset[str]()
-    own, with_asked = list(covers), list(covers)
-    asked, before = nothing, None
-    for i, one in enumerate(candidates):
-        if before is None or before.number != one.number:
-            asked = nothing
-        if one.is_question:
-            asked = covers[i] | (asked if before is not None and before.is_question else nothing)
-            own[i] = with_asked[i] = nothing
-        else:
-            with_asked[i] |= asked
-        before = one
+    pieces = ((one.number, one.is_question) for one in candidates)
+    own, with_asked = covers_of_answers(pieces, covers)
     chosen = _greedy_cover(candidates, with_asked, own, question, max_quotes)
     return [] if _covers_too_little(question, with_asked, chosen) else chosen
 

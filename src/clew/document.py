@@ -98,8 +98,9 @@ class Document:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the text as such."""
-        values = {name: value for name, value in vars(self).items() if name != "_make_text"}
-        return {**values, "text": self.text}
+        values = {**vars(self), "text": self.text}  # a copy: other threads make the text, too
+        values.pop("_make_text", None)
+        return values
 
     def __post_init__(self) -> None:
         if type(self.id) is type(self.text) is str and isinstance(self.metadata, (dict, Mapping)):

@@ -5,9 +5,10 @@ a prompt of the user's. `fit_printed` asks the question, and where the printed p
 
 1. asks again with a smaller budget, at most three times: what the framework adds takes a share of
    the page that is not known before. An answer counts only if it has the best of what fits before.
-   Where nothing that was chosen fits, it asks for more once, so that there is more to choose from;
-2. keeps what fits, the highest prize first and bridges before all others. No source gets more than
-   its share.
+   Where nothing that was chosen fits, it asks for more once, so that there is more to choose from,
+   and where a limit counts what does not fit even alone, for so many more;
+2. keeps what fits, the highest prize first and bridges before all others, as many as the question
+   wants. No source gets more than its share.
 
 Every item that is left out is named, with the reason.
 """
@@ -34,7 +35,7 @@ MAX_REPEATS = 3
 """How often a question is asked again: the share that is not text is a guess."""
 
 WIDER = 8
-"""How many times the budget is asked for where nothing that was chosen fits."""
+"""How many times the budget and the limit are asked for where nothing that was chosen fits."""
 
 Ask = Callable[[QueryOptions], Context]
 
@@ -94,7 +95,7 @@ def fit_printed(
     first = ask(options) if first is None else first
     if budget is None:
         return first
-    page = _PrintedPage.of(printer, first, options, budget, first.source_budget)
+    page = _PrintedPage.of(printer, first, options, budget, first.source_budget, options.limit)
     if page.is_whole:
         return first
     last, contexts, budgets = _ask_until_fitting(page, ask, options, deadline)
@@ -131,20 +132,27 @@ def _ask_until_fitting(
     It is not asked again where less than half of the time for the question is left.
     """
     contexts, budgets = list[Context](), list[int]()
-    while page.is_too_long and len(budgets) < MAX_REPEATS:
+    while (page.is_too_long or page.is_short) and len(budgets) < MAX_REPEATS:
         left = deadline.remaining()
         if left < (options.deadline or 0) / 2:
             break
         budgets.append(page.other_budget())
-        seconds = None if options.deadline is None else left
+        seconds, limit = None if options.deadline is None else left, page.other_limit()
+        other_options = replace(
+            options, budget=budgets[-1], limit=limit, deadline=seconds, strict=True
+        )
         try:
             with without_warning():  # of a budget that nobody gave
-                again = ask(replace(options, budget=budgets[-1], deadline=seconds, strict=True))
+                again = ask(other_options)
         except BudgetError:
             break
         contexts.append(again)
-        other = _PrintedPage.of(page.printer, again, options, page.budget, page.share)
+        other = _PrintedPage.of(
+            page.printer, again, options, page.budget, page.share, other_options.limit
+        )
         if not other.kept or (page.kept and page.best_kept not in other.kept_ids):
+            break
+        if not page.is_too_long and len(other.kept) < len(page.kept):
             break
         page = other
     return page, contexts, budgets
@@ -161,6 +169,8 @@ class _PrintedPage:
         render: how clew itself prints them.
         budget: the tokens that the printed page may have.
         share: the tokens that one source may have of it; None without a cap.
+        limit: how many items the question wants; None leaves that to the method.
+        asked: how many this context was asked for.
     """
 
     printer: Printer
@@ -169,6 +179,8 @@ class _PrintedPage:
     render: Render
     budget: int
     share: int | None
+    limit: int | None
+    asked: int | None
 
     @classmethod
     def of(
@@ -178,9 +190,10 @@ class _PrintedPage:
         options: QueryOptions,
         budget: int,
         share: int | None,
+        asked: int | None,
     ) -> _PrintedPage:
-        render = getattr(recipes.get(options.recipe), "render", Render())
-        return cls(printer, context, printer.texts_of(context), render, budget, share)
+        render, texts = getattr(recipes.get(options.recipe), "render", Render()), printer.texts_of
+        return cls(printer, context, texts(context), render, budget, share, options.limit, asked)
 
     @property
     def is_whole(self) -> bool:
@@ -189,17 +202,37 @@ class _PrintedPage:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether what fits alone does not fit together, or nothing fits."""
-        return not self._fitting or self.tokens(self._fitting) > self.budget
+        """Whether what is wanted of what fits alone does not fit together, or nothing fits."""
+        return not self._wanted or self.tokens(self._wanted) > self.budget
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a limit counts what does not fit even alone, and there may be others."""
+        if self.limit is None or self.asked is None or len(self.texts) < self.asked:
+            return False
+        return len(self.kept) < self.limit and len(self._fitting) < len(self.texts)
 
     @cached_property
     def kept(self) -> list[int]:
         """The places of what fits together, bridges first and then the highest prizes."""
-        items, kept = self.context.items, list[int]()
-        for i in sorted(self._fitting, key=lambda i: (items[i].role != "bridge", -items[i].score)):
+        kept = list[int]()
+        for i in self._best_first:
+            if len(kept) == self.limit:
+                break
             if self._fits(more := sorted([*kept, i])):
                 kept = more
         return kept
+
+    @cached_property
+    def _best_first(self) -> list[int]:
+        """The places of items that fit at least alone, bridges first, then the highest prizes."""
+        items = self.context.items
+        return sorted(self._fitting, key=lambda i: (items[i].role != "bridge", -items[i].score))
+
+    @property
+    def _wanted(self) -> list[int]:
+        """The best of these, as many as the question wants, in the order of the page."""
+        return sorted(self._best_first[: self.limit])
 
     @property
     def best_kept(self) -> str:
@@ -223,12 +256,26 @@ class _PrintedPage:
     def other_budget(self) -> int:
         """Return what is left for text, if what is printed beside it takes as large a share again.
 
-        Where nothing fits it is a multiple, so that there is more to choose from.
+        Where nothing fits it is a multiple, so that there is more to choose from. What will be too
+        long alone has room of its own.
         """
         if not self._fitting:
             return WIDER * self.budget
-        tokens = sum(self.context.items[i].tokens for i in self._fitting)
-        return max(1, tokens * self.budget // self.tokens(self._fitting))
+        tokens = sum(self.context.items[i].tokens for i in self._wanted)
+        room = max(1, tokens * self.budget // self.tokens(self._wanted))
+        limit, fitting = self.other_limit(), {*self._fitting}
+        if limit is None:
+            return room
+        in_vain = [one.tokens for i, one in enumerate(self.context.items) if i not in fitting]
+        return room + sum(in_vain) * limit // len(self.texts)
+
+    def other_limit(self) -> int | None:
+        """Return how many items to ask for, if as large a share of them does not fit even alone."""
+        if self.limit is None:
+            return None
+        if not self._fitting:
+            return WIDER * self.limit
+        return -(-self.limit * len(self.texts) // len(self._fitting))
 
     def context_of_kept(self, first: Context) -> Context:
         """Return the context of what is kept, rendered again as the recipe renders.
@@ -242,7 +289,8 @@ class _PrintedPage:
         gone = [id for id in (*context.ids, *first.ids) if id not in read]
         reason = "as it is printed, it is beyond the budget, or the share of its source"
         named = {one.id: one for one in (*first.dropped, *context.dropped) if one.id not in read}
-        dropped = {id: Dropped(id, reason) for id in gone} | named
+        others = {context.items[i].id: f"beyond the limit of {self.limit}" for i in self._beyond}
+        dropped = {id: Dropped(id, others.get(id, reason)) for id in gone} | named
         return replace(
             context,
             items=items,
@@ -269,6 +317,14 @@ class _PrintedPage:
     def _fitting(self) -> list[int]:
         """The places of items that fit at least alone."""
         return [i for i in range(len(self.texts)) if self._fits([i])]
+
+    @property
+    def _beyond(self) -> list[int]:
+        """The places of items that are left out because there are as many as wanted."""
+        if len(self.kept) != self.limit:
+            return []
+        last = max(self._best_first.index(i) for i in self.kept)
+        return self._best_first[last + 1 :]
 
     def _fits(self, places: Sequence[int]) -> bool:
         """Return whether some items fit, as the framework and as clew prints them."""

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from clew import Document, Index
 from clew.index import in_place
+from clew.index.saving import saved_index
+from clew.store import columns, saving
 from tests.conftest import hashed_words
 
 TEXTS = ("Anna sails to Corfu.", "Ben lives on Delos.")
@@ -219,6 +221,46 @@ def test_what_a_saved_document_brings_again_is_there_once(tmp_path):
     build([document, HERE[1]], {"a": SAID["a"]}).save(tmp_path / "index")
     loaded = Index.load(tmp_path / "index", embedder=hashed_words)
     assert loaded.upsert([document]) is loaded
+
+
+def load(path):
+    return Index.load(path, embedder=hashed_words)
+
+
+@pytest.mark.usefixtures("sizes")
+def test_what_a_document_brought_is_still_known_after_it_was_saved(tmp_path, monkeypatch):
+    """Whether the index was written whole, or the change alone."""
+    monkeypatch.setattr(saving, "MIN_BYTES", 0)
+    given, first, second = SAID["a"], SAID["b"], [("Delos", "is", "small")]
+
+    def brings(facts, id="a"):
+        return [Document(id, TEXTS[0], facts=facts)]
+
+    build([*brings(first), HERE[1]], {"a": given}).save(tmp_path / "index")
+    index = load(tmp_path / "index")
+    assert index.facts == {"a": given + first}
+    assert index.upsert(brings(first)) is index
+    assert index.upsert(brings(second)).facts == {"a": given + second}
+    assert index.upsert(brings([])).facts == {"a": given}
+    index.add(brings(second, "late"), facts={"late": given}).save(tmp_path / "index")
+    changed = load(tmp_path / "index")
+    assert changed.upsert(brings(first, "late")).facts == {
+        "a": given + first,
+        "late": given + first,
+    }
+
+
+def test_of_an_index_of_an_earlier_version_what_was_brought_stays(tmp_path, monkeypatch):
+    """It has no column of that, nor has one in which nothing was brought."""
+    written = columns.columns_of(saved_index(build()))
+    assert not [name for name in written if name.startswith("documents.facts")]
+    document = Document("a", TEXTS[0], facts=SAID["a"])
+    build([document, HERE[1]], None).save(tmp_path / "index")
+    monkeypatch.setattr(columns, "BROUGHT", "nothing of this name")
+    older = load(tmp_path / "index")
+    assert older.documents[0].facts == ()
+    assert older.upsert([document]) is older
+    assert older.upsert([HERE[0]]).facts == {"a": SAID["a"]}
 
 
 @pytest.mark.parametrize("gone", ["p1", "p2", "p3", "q1", "c"])

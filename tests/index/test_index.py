@@ -483,6 +483,32 @@ def test_equal_filters_are_answered_by_one_index_and_other_graphs_by_their_own(i
     assert "d0" not in smaller.ask("Where did Anna move?", where={"even": True}).ids
 
 
+class Meanwhile:
+    """Does something while it is pickled, as another thread may."""
+
+    do = None
+
+    def __reduce__(self):
+        if self.do is not None:
+            self.do()
+        return Meanwhile, ()
+
+
+def test_an_index_is_pickled_while_questions_are_asked():
+    """What questions add to an index and to its embedder is not pickled."""
+    meanwhile = Meanwhile()
+    index = Index.from_documents(
+        [*DOCUMENTS, Document("m", "Anna swims.", {"meanwhile": meanwhile})]
+    )
+    filter_by = {"number": 1, "even": False}
+    meanwhile.do = lambda: (index.ask(QUESTIONS[0], where=filter_by), index.document_of)
+    other = pickle.loads(pickle.dumps(index))
+    assert other.ask(QUESTIONS[0]).ids == index.ask(QUESTIONS[0]).ids
+    assert set(vars(pickle.loads(pickle.dumps(index)))) < set(vars(index))
+    static = index.embedder.fitted
+    assert set(vars(pickle.loads(pickle.dumps(static)))) < set(vars(static))
+
+
 def test_a_graph_of_an_index_can_be_pickled(index):
     other = pickle.loads(pickle.dumps(index.graph))
     assert other.ids == index.graph.ids

@@ -37,6 +37,19 @@ def test_scores_of_candidates_count_from_the_best(scores, shares):
     assert [item.score for item in found] == pytest.approx(shares)
 
 
+@pytest.mark.parametrize("how", [{"recipe": "dense"}, {"recipe": "mmr"}, {"extractor": None}, {}])
+def test_an_embedder_says_how_near_candidates_are_where_names_are_read_in_them(how):
+    """Elsewhere those without scores count by the order in which they came."""
+    embedder = clew.Embedder.of(
+        lambda texts: [[1.0, text.count("s") / len(text)] for text in texts]
+    )
+    question, candidates = "s" * 9 + "?", ["Ann eats.", "Ben stresses.", "Cleo misses sessions."]
+    found = clew.narrow(question, candidates, embedder=embedder, limit=3, **how)
+    scores = {item.text: item.score for item in found if item.kind == "passage"}
+    by_score = sorted(scores, key=scores.get, reverse=True)
+    assert by_score == (candidates if how else candidates[::-1])
+
+
 def test_programs_lead_to_no_names():
     text = "Anna Bell\nShe married Ben Okri in 1990."
     prose = [clew.Document(str(i), text) for i in range(2)]

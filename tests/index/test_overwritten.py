@@ -44,6 +44,27 @@ def test_of_two_writers_the_second_is_warned_and_the_first_is_still_there(
     assert caplog.messages == [said], "it has been told, and goes on from there"
 
 
+def test_who_goes_back_to_an_earlier_generation_is_warned_of_what_came_after_that_alone(
+    place, caplog
+):
+    index = clew.Index.from_documents(DOCUMENTS)
+    for id in "cde":
+        index.save(place)
+        index = index.add([clew.Document(id, f"Quay {id} is of stone.")])
+    earlier = clew.Index.load(place, generation=1)
+    assert list(earlier.document_of) == ["a", "b"]
+    changed = earlier.add([clew.Document("f", "The sea is blue.")])
+    changed.save(place)  # as generation 4
+    assert list(clew.Index.load(place).document_of) == ["a", "b", "f"]
+    changed.delete("f").save(place)
+    assert not caplog.messages
+    earlier = clew.Index.load(place, generation=4)
+    clew.Index.load(place).add([clew.Document("g", "Corfu is warm.")]).save(place)
+    earlier.save(place)
+    [warning] = caplog.messages
+    assert "generation 7 follows generation 5" in warning
+
+
 def test_who_loads_or_saves_again_is_not_warned(place, tmp_path, caplog):
     index = clew.Index.from_documents(DOCUMENTS)
     index.save(place)

@@ -352,3 +352,70 @@ def test_a_file_that_comes_again_by_itself_has_one_reason(folder):
     assert names(again) == ["rows.jsonl#2", "rows.jsonl#3"]
     broken.write_text('{"text": "A row on winds."}\n{"text": "A row on fog."}\n')
     assert again.upsert(broken).skipped == ()
+
+
+@pytest.fixture
+def two_folders(tmp_path, monkeypatch):
+    """Two folders that both have a `notes.md`, and one of them rows, from above both."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        Path(name, "notes.md").write_text(f"The ferry of {name} sails at nine.")
+    Path("one", "own.md").write_text("The quay is of stone.")
+    Path("one", "rows.jsonl").write_text('{"text": "Low tide."}\n{"text": "High tide."}\n')
+    Path("two", "rows.jsonl").write_text('{"text": "A north wind."}\n')
+    return [Path("one"), Path("two")]
+
+
+@pytest.mark.parametrize(
+    "edited",
+    ["one", Path("one"), Path("one").absolute, Path("one/notes.md"), [Path("one"), "Tea."]],
+)
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_a_file_that_comes_without_the_other_of_its_name_is_the_one_that_is_there(
+    two_folders, edited, is_saved
+):
+    index = Index.from_documents(two_folders)
+    assert {"one/notes.md", "two/notes.md", "own.md"} <= set(index.document_of)
+    if is_saved:
+        index.save("saved")
+        index = Index.load("saved")
+    Path("one", "notes.md").write_text("The ferry of one sails at ten.")
+    changed = index.upsert(edited() if callable(edited) else edited)
+    texts = [one.text for one in changed.documents if one.text != "Tea."]
+    assert len(texts) == len(index)
+    assert {one for one in texts if "ferry" in one} == {
+        "The ferry of one sails at ten.",
+        "The ferry of two sails at nine.",
+    }
+    assert changed.document_of["one/notes.md"].text == "The ferry of one sails at ten."
+
+
+def test_a_file_that_is_known_keeps_its_id_beside_new_ones_of_this_name(two_folders):
+    index = Index.from_documents(Path("one"))
+    assert {"notes.md", "own.md"} < set(index.document_of)
+    whole = index.upsert(Path())  # the folder above
+    ids = {one.metadata["path"]: one.id for one in whole.documents if one.format == "markdown"}
+    assert ids == {
+        "one/notes.md": "notes.md",
+        "one/own.md": "own.md",
+        "two/notes.md": "two/notes.md",
+    }
+    Path("own.md").write_text("The lighthouse is white.")
+    more = whole.upsert(Path())
+    own = {one.text: one.id for one in more.documents if one.metadata["file_name"] == "own.md"}
+    assert own["The quay is of stone."] == "own.md" != own["The lighthouse is white."]
+    assert more.upsert(Path()) is more
+
+
+def test_what_was_left_out_of_the_folder_that_one_is_in_is_looked_at_again(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "later.txt").write_bytes(b"")
+    for first in (Path(), folder):
+        index = Index.from_documents([first, Document("a", "Low tide.")])
+        assert {Path(name).name for name, _ in index.skipped} == {"photo.png", "later.txt"}
+        (folder / "later.txt").unlink()
+        for again in (Path(), ".", folder, Path("..", folder.name)):
+            left = index.upsert([again]).skipped
+            assert {Path(name).name for name, _ in left} == {"photo.png"}
+        (folder / "later.txt").write_bytes(b"")

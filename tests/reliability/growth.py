@@ -49,10 +49,12 @@ def processor_seconds(call: Callable[[], object], repeats: int = 1) -> float:
 def check_linear(
     function: Callable[[str], object], prefix: str, unit: str, end: str, longest: int
 ) -> None:
-    """Raise where the time of a function more than doubles when a text doubles, twice in a row.
+    """Raise where the time of a function more than doubles whenever a text doubles.
 
     Lengths double up to the longest, and it stops at the first that is too steep, so that a
-    quadratic function is found before it takes long. What looks steep is measured again.
+    quadratic function is found before it takes long. What looks steep is measured again, and then
+    at twice and four times the length: what grows too fast goes on so, and a single step, as where
+    the memory of a search is large enough to be asked of the system each time, does not.
 
     Args:
         function: takes a text.
@@ -73,10 +75,13 @@ def check_linear(
         if _is_steep(times):
             times = [seconds(length // part, REPEATS) for part in (4, 2, 1)]
             if _is_steep(times):
-                raise TooSteepError(
-                    f"{length // 4}, {length // 2} and {length} letters of {prefix!r}, {unit!r} "
-                    f"..., {end!r} take {', '.join(f'{one:.3f}' for one in times)} s"
-                )
+                longer = [times[-1], *(seconds(length * part, REPEATS) for part in (2, 4))]
+                if _is_steep(longer):
+                    raise TooSteepError(
+                        f"{length // 4} letters of {prefix!r}, {unit!r} ..., {end!r}, and twice, "
+                        "4, 8 and 16 times as many take "
+                        f"{', '.join(f'{one:.3f}' for one in (*times, *longer[1:]))} s"
+                    )
         length *= 2
 
 

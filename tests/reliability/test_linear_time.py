@@ -90,6 +90,26 @@ def test_finds_a_quadratic_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
         growth.check_linear(used.run, "", " ", "!", SHORT_PATTERN)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "is_steep"),
+    [
+        (lambda n: 1e-6 * n, False),
+        (lambda n: 1e-6 * n * (5 if n > 9_000 else 1), False),  # one step
+        (lambda n: 1e-8 * n**1.5, True),
+        (lambda n: 1e-6 * n + 1e-9 * n**2, True),
+        (lambda n: 1e-12 * n**3, True),
+    ],
+)
+def test_what_grows_too_fast_is_no_single_step(seconds, is_steep, monkeypatch):
+    monkeypatch.setattr(growth, "processor_seconds", lambda call, repeats=1: call())
+    found = False
+    try:
+        growth.check_linear(lambda text: seconds(len(text)), "", "a", "", LONG)
+    except growth.TooSteepError:
+        found = True
+    assert found == is_steep
+
+
 def _reader(format: Format, folder: Path) -> Callable[[str], object]:
     file = folder / f"x{(format.suffixes or ('.txt',))[0]}"
 

@@ -117,6 +117,27 @@ def test_the_sentence_with_most_of_the_question_is_marked_and_one_that_shares_li
     assert [mark.text() for mark in parsed(crowd).css("mark")] == [husband.text]
 
 
+def test_of_questions_and_answers_the_answer_is_marked():
+    asked = "When do the ferries to Corfu sail?"
+    faq = item(
+        "faq", f"Who sails? Anna. {asked} At ten, from the old quay. It is far.", touch("faq")
+    )
+    other = item("other", "**Where do ferries to Corfu sail?** From the old town.", touch("other"))
+    chat = item(
+        "chat",
+        "[12:03] <anna> when do the ferries to corfu sail\n[12:04] <ben> at ten",
+        touch("chat"),
+    )
+    page = Context((faq, other, chat), "", 0, None, asked, "")
+    marks = [mark.text() for mark in parsed(page).css("mark")]
+    assert marks == ["At ten, from the old quay.", "From the old town.", "[12:04] <ben> at ten"]
+    named = item("named", f"{asked} They are white. To Corfu they sail at ten.", touch("named"))
+    marks = parsed(Context((named,), "", 0, None, asked, "")).css("mark")
+    assert [mark.text() for mark in marks] == ["To Corfu they sail at ten."]
+    alone = Context((item("alone", f"It rains. {asked}", touch("alone")),), "", 0, None, asked, "")
+    assert [mark.text() for mark in parsed(alone).css("mark")] == [asked]
+
+
 def test_the_bar_has_a_segment_for_each_item_and_the_free_room_in_their_proportions(context):
     segments = parsed(context).css("svg.bar > g")
     shares = [float(g.css_first("rect").attributes["width"].removesuffix("%")) for g in segments]

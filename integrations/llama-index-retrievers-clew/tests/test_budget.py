@@ -141,6 +141,7 @@ def test_what_does_not_fit_even_alone_makes_room_for_the_rest(nodes, embed_model
     left_out = context.trace[-1].notes["left out"]
     assert left_out
     assert set(left_out) <= {node.node_id for node in nodes[1::2]}
+    assert len(retriever.with_options(similarity_top_k=3).retrieve(question)) == 3  # as they fit
 
 
 def test_a_budget_that_holds_no_node_with_its_metadata_says_so(long, question):

@@ -423,6 +423,35 @@ def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(
     assert set(ClewRetriever.from_index(index, embed_model).index.graph.ids) == {"corfu", "gerald"}
 
 
+def test_what_only_the_searches_of_a_store_use_is_checked_and_named_where_there_are_none(
+    nodes, embed_model
+):
+    for index in (SummaryIndex(nodes), VectorStoreIndex(nodes, embed_model=embed_model)):
+        for wrong, error in (
+            ({"candidates": 0}, "candidates is a whole number"),
+            ({"hops": 9}, "hops is the number"),
+            ({"edges": ["see"]}, "edges are pairs"),
+            ({"edges": [("relationships", "url")]}, "relationships lead to ids"),
+        ):
+            with pytest.raises((TypeError, ValueError), match=error):
+                ClewRetriever.from_index(index, embed_model, **wrong)
+        given = {"candidates": 5, "hops": 0, "edges": [("see", "url")]}
+        for names in (["candidates"], ["hops", "edges"], ["candidates", "hops", "edges"]):
+            unused = (
+                f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes"
+            )
+            with pytest.warns(UserWarning, match=unused):
+                ClewRetriever.from_index(
+                    index, embed_model, **{name: given[name] for name in names}
+                )
+
+
+@pytest.mark.parametrize("candidates", [0, -1, True, 2.0, "5"])
+def test_how_many_candidates_are_asked_for_is_a_whole_number(hosted, candidates):
+    with pytest.raises(ValueError, match="candidates is a whole number of at least 1"):
+        ClewRetriever.from_index(hosted, candidates=candidates)
+
+
 def test_an_index_of_keywords_is_followed_and_gives_its_own_nodes_alone(embed_model):
     kept = StorageContext.from_defaults()
     letters = [Document(text=f"The ferry {i} sails.", id_=f"D{i}") for i in range(4)]

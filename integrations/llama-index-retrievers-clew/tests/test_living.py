@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +10,7 @@ import pytest
 from llama_index.core import SummaryIndex, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import Document, TextNode
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever
 
 import clew
@@ -48,6 +50,43 @@ def test_a_retriever_over_an_index_follows_what_is_inserted_and_deleted_there(
     assert sails("noon").text not in texts(short.retrieve(FERRY))
     with pytest.raises(TypeError, match="insert and delete there"):
         retriever.insert(sails("one"))
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_pieces_that_a_node_parser_makes_again_are_no_change(
+    documents, embed_model, tmp_path, is_saved
+):
+    splitter = SentenceSplitter(chunk_size=60, chunk_overlap=0)
+    long = Document(text="The ferry sails. " * 30, id_="long")
+    retriever = ClewRetriever.from_documents([*documents, long], embed_model, splitter=splitter)
+    if is_saved:
+        retriever.persist(tmp_path)
+        retriever = ClewRetriever.from_persist_dir(tmp_path, embed_model, splitter=splitter)
+    before = retriever.index
+    assert len(before) > len(documents) + 1  # it is cut
+    assert retriever.refresh_ref_docs([*documents, long]) == [False] * (len(documents) + 1)
+    assert retriever.index is before
+    longer = Document(text=long.text + "It is blue.", id_="long")
+    dated = Document(text=documents[0].text, id_=documents[0].node_id, metadata={"year": 2026})
+    assert retriever.refresh_ref_docs([longer, dated, documents[1]]) == [True, True, False]
+    assert retriever.refresh_ref_docs([longer, dated, sails("ten")]) == [False, False, True]
+    pieces = [one.text for one in splitter([longer])]
+    assert [one.text for one in retriever.index.documents if one.source == "long"] == pieces
+
+
+def test_a_deep_copy_changes_by_itself(documents):
+    filters = MetadataFilters(filters=[MetadataFilter(key="kind", value="person")])
+    retriever = ClewRetriever.from_documents(documents, filters=filters)
+    pair = {"one": retriever, "view": retriever.with_options(budget=500)}
+    copied = copy.deepcopy(pair)
+    copied["one"].insert(sails("ten"))
+    copied["one"].filters.filters[0].value = "place"
+    copied["one"].object_map["ferry"] = TextNode(text="A ferry.")
+    assert len(copied["view"].index) == len(documents) + 1  # two that were one still are
+    assert len(retriever.index) == len(documents)
+    assert (filters.filters[0].value, retriever.object_map) == ("person", {})
+    retriever.delete_nodes([documents[0].node_id])
+    assert len(copied["one"].index) == len(documents) + 1
 
 
 async def test_an_index_that_was_emptied_gives_nothing_until_nodes_come(nodes, embed_model):

@@ -323,6 +323,15 @@ def test_a_copied_retriever_answers_alike(retriever, question, copied):
     assert ids(copied(retriever).retrieve(question)) == ids(retriever.retrieve(question))
 
 
+def test_what_a_deep_copy_reads_again_is_its_own(stored):
+    retriever = ClewPGRetriever(stored.property_graph_store)
+    before, copied = retriever.index, copy.deepcopy(retriever)
+    assert copied.index is before is not None
+    copied.refresh()
+    assert copied.index is not before
+    assert retriever.index is before
+
+
 UNNAMED = """
 from llama_index.core.graph_stores.simple_labelled import SimplePropertyGraphStore
 from llama_index.core.graph_stores.types import ChunkNode, EntityNode, Relation, TRIPLET_SOURCE_KEY

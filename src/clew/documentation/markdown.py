@@ -14,7 +14,9 @@ MIN_SENTENCE = 20  # characters; a sentence of a summary is longer
 SENTENCE_ENDS = ".!?。！？।؟"
 
 _DOCSTRING = re.compile(r'("""|\'\'\')(.+?)(?:\1|\Z)', re.DOTALL)
-_SESSION = re.compile(r"^[ \t]*>>> .*(?:\n(?![ \t]*$).*)*", re.MULTILINE)
+# A group that fails behind a repetition ends with `|(?!)`: Python 3.11.0 to 3.11.4 would else take
+# what a possessive group has tried in vain.
+_SESSION = re.compile(r"^[ \t]*>>> .*+(?:\n[ \t]*+[^ \t\n].*+|(?!))*+", re.MULTILINE)
 SCHEMES = ("http", "https", "mailto", "ftp", "ftps")  # of links that documentation may have
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,40}):")

@@ -15,7 +15,7 @@ from clew.documentation.entries import CodeReference, PublicName
 from clew.documentation.markdown import code_and_prose
 from clew.documentation.markup import as_literal
 
-_NAME = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#)[^\W\d]\w*)*(?=\(|$)")
+_NAME = re.compile(r"[^\W\d]\w*+(?:(?:[.#]|::)[^\W\d]\w*+)*+(?=\(|$)")
 _CODE_SPAN = re.compile(r"(`+)([^`\n]+)\1$")
 AMBIGUOUS = ""
 

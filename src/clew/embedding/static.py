@@ -25,10 +25,10 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, pairwise, repeat
-from typing import ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,6 +255,10 @@ class StaticEmbedding:
         for weight, term in zip(weights, known, strict=True):
             spelling[term.columns] += weight * term.values
         return spelling
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the fields, since questions add to what else is known."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _known_terms(self) -> Kept[str, _KnownTerm]:

@@ -7,6 +7,7 @@ extractor reads by itself.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -220,12 +221,12 @@ def with_replaced(
     """
     if not index.documents:
         raise ValueError(FROM_A_GRAPH)
-    loaded, skipped, files = index.config.load(documents, index.files)
+    staying = () if others_go else index.documents
+    loaded, skipped, files = index.config.load(documents, index.files, staying)
     if others_go and not loaded:
         raise ValueError(no_documents(skipped))
     new_facts: FactsOf = facts_after(index, loaded, facts, others_go=others_go)
     there = index.document_of
-    staying = () if others_go else index.documents
     loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)
     index, fresh = _fresh_among(index, loaded, new_facts)
     gone = {document.id for document in fresh if document.id in there}
@@ -263,23 +264,24 @@ def _skipped_after(
     for document in loaded:
         again |= {document.id, str(document.metadata.get("path", document.id))}
     alone = sources if isinstance(sources, (list, tuple)) else [sources]
-    folders = tuple(f"{one.as_posix()}/" for one in map(_as_path, alone) if one is not None)
+    folders = tuple(f"{_whole(one).rstrip('/')}/" for one in alone if isinstance(one, (str, Path)))
     stay = [
         (name, reason)
         for name, reason in index.skipped
-        if not {name, _file_of(name)} & again and not name.startswith(folders)
+        if not {name, _file_of(name)} & again and not _whole(name).startswith(folders)
     ]
     return (*stay, *skipped)
+
+
+def _whole(path: str | Path) -> str:
+    """Return a path as it is from the root, so that `.` and `docs/..` are one folder."""
+    return Path(os.path.normpath(Path(path).absolute())).as_posix()
 
 
 def _file_of(name: str) -> str:
     """Return the file of a row that was left out, such as `rows.jsonl#2`; else the name itself."""
     file, _, row = name.rpartition("#")
     return file if row.isdecimal() else name
-
-
-def _as_path(source: object) -> Path | None:
-    return Path(source) if isinstance(source, (str, Path)) else None
 
 
 def _fresh_among(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.cores import usable_cores
+from clew.document import Document
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
@@ -182,13 +183,17 @@ class IndexConfig:
 
     @collecting_rarely()
     def load(
-        self, sources: object, known: Mapping[str, FileReading] = EMPTY
+        self,
+        sources: object,
+        known: Mapping[str, FileReading] = EMPTY,
+        there: Iterable[Document] = (),
     ) -> read.LoadedDocuments:
         """Return the documents of any sources, checked by the limits.
 
         Args:
             sources: As in `Index.from_documents`.
             known: What files gave before, by path. Those that have not changed are not opened.
+            there: Documents that are in the index. A file that some of them are from keeps its id.
 
         Raises:
             ValueError: A document is too long, too deep, inside itself, has the id of another, or,
@@ -200,7 +205,9 @@ class IndexConfig:
         """
         choice = FileChoice(self.include, self.exclude)
         with self.reading():
-            loaded = read.load_documents(sources, self.untrusted, self.encoding, known, choice)
+            loaded = read.load_documents(
+                sources, self.untrusted, self.encoding, known, choice, there
+            )
         return self._checked(loaded)
 
     @collecting_rarely()

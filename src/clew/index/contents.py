@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,8 @@ class IndexContents:
             store knows it: the next save there writes these alone. None for nowhere, and after the
             index was built whole.
         follows: The place and the generation that the index, or the one that it was changed from,
-            was loaded from or saved to last; a save logs it where another came there since. None
-            for nowhere.
+            was loaded from or saved to last, or the newest one there where an earlier one was
+            loaded by its number; a save logs it where another came there since. None for nowhere.
     """
 
     graph: Graph
@@ -70,6 +71,10 @@ class IndexContents:
     changed: int = 0
     saved_as: object = field(default=None, repr=False)
     follows: tuple[str, int] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the fields, since questions add to what else is known."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def embedder(self) -> Embedder:

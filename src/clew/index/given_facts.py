@@ -119,7 +119,7 @@ def facts_after(
             continue
         given, own = _without_brought(known, before), collected.get(document.id, [])
         if not before.facts and own and given[-len(own) :] == own:
-            own = []  # a saved index does not say what a document brought
+            own = []  # an index that an earlier version saved does not say what a document brought
         if given:
             collected[document.id] = [*given, *own]
     return collected

@@ -74,7 +74,9 @@ def narrow(
         question: A text with at least one word.
         candidates: Texts or documents, best first, or pairs of one and its score, higher for
             better. The scores take the place of a search of clew's own. Without scores the rank
-            counts. Candidates without text, and repeats, are left out and listed in `dropped`.
+            counts, unless an `embedder` says how near each is, as above: a recipe that walks along
+            no links, such as "dense" or "mmr", goes by the rank whatever embeds. Candidates without
+            text, and repeats, are left out and listed in `dropped`.
         facts: Triples by document id, as in `Index.from_documents`.
         vector: The question's vector by the embedder, if it is known already.
         options: All options of the question in one value. Keywords replace single ones.

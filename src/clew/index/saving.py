@@ -106,8 +106,8 @@ def save_contents(
 
 
 def _generation_of(saved: SavedAs) -> tuple[str, int]:
-    """Return the place and the generation where an index is saved."""
-    return saved.address or str(saved.folder), saved.manifest.generation
+    """Return the place where an index is saved, and the newest generation known of there."""
+    return saved.address or str(saved.folder), max(saved.manifest.generation, saved.newest)
 
 
 def is_remote(path: str | os.PathLike[str]) -> bool:

@@ -92,6 +92,7 @@ def load_documents(
     encoding: str | None = None,
     known: Mapping[str, FileReading] = EMPTY,
     choice: FileChoice | None = None,
+    there: Iterable[Document] = (),
 ) -> LoadedDocuments:
     """Return the documents of any sources.
 
@@ -108,6 +109,7 @@ def load_documents(
         encoding: The encoding of files that are read; None to find it out.
         known: What files gave before, by path. Those that have not changed since are not opened.
         choice: Which files below folders are read; None for all. A file that is named is read.
+        there: Documents that are in an index. A file that some of them are from keeps its id.
 
     Raises:
         FileNotFoundError: A path leads nowhere.
@@ -118,16 +120,17 @@ def load_documents(
         >>> [document.text for document in load_documents(["The moon is far."]).documents]
         ['The moon is far.']
     """
-    return load_and_cut(sources, untrusted, encoding, known, choice).loaded
+    return load_and_cut(sources, untrusted, encoding, known, choice, there=there).loaded
 
 
-def load_and_cut(
+def load_and_cut(  # noqa: PLR0913  # the options of one call, each named by its caller
     sources: object,
     untrusted: bool = False,
     encoding: str | None = None,
     known: Mapping[str, FileReading] = EMPTY,
     choice: FileChoice | None = None,
     *,
+    there: Iterable[Document] = (),
     cut: CutAtOnce | None = None,
     progress: bool = False,
 ) -> LoadedAndCut:
@@ -139,6 +142,7 @@ def load_and_cut(
         encoding: As there.
         known: As there.
         choice: As there.
+        there: As there.
         cut: What cuts the documents of files as they are read; None leaves that for later.
         progress: Whether to show a bar of the files that are read.
 
@@ -161,7 +165,7 @@ def load_and_cut(
             found += _find_in(source, encoding, choice)
     if choice is not None:
         found += choice.remarks()
-    found = _with_ids_of_their_own(found)
+    found = _with_ids_of_their_own(found, there)
     files = [one for one in found if isinstance(one, FileToRead)]
     shown = progress and bool(files)
     with progress_bar(shown=shown, label="reading", unit="file", total=len(files)) as bar:
@@ -265,27 +269,36 @@ def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> 
     yield from (FileToRead(file, id, encoding) for file, id in files)
 
 
-def _with_ids_of_their_own(found: Sequence[_Found]) -> list[_Found]:
+def _with_ids_of_their_own(found: Sequence[_Found], there: Iterable[Document]) -> list[_Found]:
     """Return what was found; files of one id have folders above them in theirs.
 
     The README.md of two folders is then `docs/README.md` and `tools/README.md`. A file that was
-    found twice, below a folder and by itself, is read once.
+    found twice, below a folder and by itself, is read once. One that is in an index keeps its id.
     """
+    known = ids_of_files((one.path for one in found if isinstance(one, FileToRead)), there)
+    if known:
+        found = [
+            one._replace(id=known.get(_whole_path(one.path), one.id))
+            if isinstance(one, FileToRead)
+            else one
+            for one in found
+        ]
     ids = Counter(one.id for one in found if isinstance(one, FileToRead))
     if max(ids.values(), default=0) < 2:
         return list(found)
     once = dict[tuple[str, ...] | int, _Found]()  # files by the parts of their paths
     for number, one in enumerate(found):
-        once.setdefault(_whole_path(one) if isinstance(one, FileToRead) else number, one)
+        once.setdefault(_whole_path(one.path) if isinstance(one, FileToRead) else number, one)
     same = dict[str, list[tuple[str, ...]]]()
     for path, one in once.items():
-        if isinstance(one, FileToRead) and not isinstance(path, int):
+        if isinstance(one, FileToRead) and not isinstance(path, int) and path not in known:
             same.setdefault(one.id, []).append(path)
-    taken = {one.id for one in found if isinstance(one, Document)}
+    kept = set(known.values())
+    taken = {one.id for one in found if isinstance(one, Document)} | kept
     taken |= {id for id, paths in same.items() if len(paths) == 1}
     new = dict[tuple[str, ...] | int, str]()
     for id, paths in same.items():
-        if len(paths) > 1:
+        if len(paths) > 1 or id in kept:
             distinct = _ids_with_folders(id, paths, taken)
             taken |= set(distinct)
             new |= zip(paths, distinct, strict=True)
@@ -295,9 +308,42 @@ def _with_ids_of_their_own(found: Sequence[_Found]) -> list[_Found]:
     ]
 
 
-def _whole_path(file: FileToRead) -> tuple[str, ...]:
+def ids_of_files(
+    files: Iterable[Path], documents: Iterable[Document]
+) -> dict[tuple[str, ...], str]:
+    """Return the ids that files have where some documents are from them, by the parts of paths.
+
+    Args:
+        files: The files.
+        documents: The documents, each of which names its file in its metadata.
+
+    Example:
+        >>> document = Document("docs/a.jsonl#2", "A row.", {"path": "/home/docs/a.jsonl"})
+        >>> ids_of_files([Path("/home/docs/a.jsonl"), Path("/home/a.jsonl")], [document])
+        {('/', 'home', 'docs', 'a.jsonl'): 'docs/a.jsonl'}
+    """
+    paths = {file: _whole_path(file) for file in files}
+    names, wanted, found = {file.name for file in paths}, {*paths.values()}, dict[Any, str]()
+    if not wanted:
+        return found
+    for document in documents:
+        path = document.metadata.get("path")
+        if not isinstance(path, str) or path.rpartition("/")[2] not in names:
+            continue
+        parts = _whole_path(Path(path))
+        if parts not in wanted or parts in found:
+            continue
+        whole, id = "/".join(parts), document.id
+        while id and not f"/{whole}".endswith(f"/{id}"):
+            id = id.rpartition("#")[0]  # of a row, a page or a message
+        if id:
+            found[parts] = id
+    return found
+
+
+def _whole_path(path: Path) -> tuple[str, ...]:
     """Return the parts of the path of a file; a link stays what it is, another file."""
-    return Path(os.path.normpath(file.path.absolute())).parts
+    return Path(os.path.normpath(path.absolute())).parts
 
 
 def _ids_with_folders(

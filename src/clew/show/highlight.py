@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clew.show.drawable import Drawable
+from clew.text.asking import covers_of_answers, is_question
 from clew.text.question_words import covered_words, weigh_by_covers, words_by_stem
 from clew.text.quotable import quotable
 from clew.text.spans import Span
@@ -14,7 +15,8 @@ def matching_spans(context: Drawable) -> dict[int, Span]:
     """Return where the sentence that matches the question best stands in the text of each item.
 
     Sentences are found, and the words of the question weighed, as `clew.cite.quotes` does; a row of
-    a table counts as a sentence. Facts have none: they are one statement.
+    a table counts as a sentence. A question says there what those behind it are about, and matches
+    itself only where nothing else does. Facts have none: they are one statement.
 
     Args:
         context: The items and the question.
@@ -32,16 +34,21 @@ def matching_spans(context: Drawable) -> dict[int, Span]:
     """
     by_stem = words_by_stem(context.question)
     pieces = [
-        (rank, (piece.start, piece.end), covered_words(piece.text, by_stem))
+        (rank, piece)
         for rank, item in enumerate(context, 1)
         if item.role != "fact"
         for piece in quotable(item.text, item.metadata)
     ]
-    question = weigh_by_covers(by_stem, [cover for _, _, cover in pieces])
-    best: dict[int, tuple[float, Span]] = {}
-    for rank, span, cover in pieces:
-        weight = question.weight_of(cover)
-        if weight > best.get(rank, (0.0, span))[0]:
-            best[rank] = (weight, span)
-    most = max((weight for weight, _ in best.values()), default=0.0)
-    return {rank: span for rank, (weight, span) in best.items() if weight >= MIN_SHARE * most}
+    covers = [covered_words(piece.text, by_stem) for _, piece in pieces]
+    question = weigh_by_covers(by_stem, covers)
+    asking = [(rank, is_question(piece, context.question)) for rank, piece in pieces]
+    for own, whole in (covers_of_answers(asking, covers), (covers, covers)):
+        best: dict[int, tuple[float, float, Span]] = {}
+        for (rank, piece), words, all_words in zip(pieces, own, whole, strict=True):
+            weight, alone = question.weight_of(all_words), question.weight_of(words)
+            if (weight, alone) > best.get(rank, (0.0, 0.0))[:2]:
+                best[rank] = (weight, alone, (piece.start, piece.end))
+        most = max((weight for weight, _, _ in best.values()), default=0.0)
+        if most:
+            break
+    return {rank: span for rank, (weight, _, span) in best.items() if weight >= MIN_SHARE * most}

@@ -360,7 +360,8 @@ def load_replica(
             mended += 1
             continue
         assert saved.saved_as is not None, "it was loaded from there"
-        return replace(saved, saved_as=replace(saved.saved_as, address=address))
+        newest = 0 if generation is None else max(there)
+        return replace(saved, saved_as=replace(saved.saved_as, address=address, newest=newest))
     raise ValueError(f"{replica.bucket.address} changed {RETRIES} times while it was being opened")
 
 

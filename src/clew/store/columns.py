@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
 ATTACHED_NAMES, ATTACHED_TEXTS = "attached.names", "attached.texts"
 NEAREST_GONE = "nearest.gone"  # vectors of deleted rows of the approximate index
 PARTS = "documents.parts"  # in place of "documents.text"
+BROUGHT = "documents.facts"  # what documents brought along, where some did
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
 OTHER_TEXTS = tuple(name for name in DOCUMENT_TEXTS if name != "text")
 
@@ -147,9 +148,7 @@ def write_triples(
 ) -> None:
     """Write triples by key, each key's as one row of their parts."""
     writer.texts(keys, triples)
-    writer.lists(
-        values, [[part for triple in some for part in triple] for some in triples.values()]
-    )
+    writer.lists(values, [_parts_of(some) for some in triples.values()])
 
 
 def read_triples(
@@ -157,7 +156,15 @@ def read_triples(
 ) -> Iterator[tuple[str, tuple[Triple, ...]]]:
     """Yield every key with its triples."""
     for key, parts in zip(reader.texts(keys), reader.lists(values), strict=True):
-        yield key, tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
+        yield key, _triples_of(parts)
+
+
+def _parts_of(triples: Iterable[Triple]) -> list[str]:
+    return [part for triple in triples for part in triple]
+
+
+def _triples_of(parts: Sequence[str]) -> tuple[Triple, ...]:
+    return tuple(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
 
 
 def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
@@ -346,6 +353,8 @@ def write_documents(
     if parts is not None:
         writer.lists(PARTS, parts)
     writer.lists("documents.references", [document.references for document in documents])
+    if any(document.facts for document in documents):
+        writer.lists(BROUGHT, [_parts_of(document.facts) for document in documents])
     writer.numbers("documents.heading", [document.heading for document in documents], np.bool_)
     spans = [document.span or (-1, -1) for document in documents]
     writer.numbers("documents.span", np.array(spans, np.int64).reshape(-1, 2))
@@ -388,6 +397,8 @@ def read_documents(
         "format": reader.texts("documents.format"),
         "source_map": read_source_maps(reader, len(metadata)),
     }
+    if reader.has(f"{BROUGHT}.starts"):
+        columns["facts"] = [*map(_triples_of, reader.lists(BROUGHT))]
     names, rows = tuple(columns), zip(*columns.values(), strict=True)
     if not reader.has(f"{PARTS}.starts"):
         texts = reader.texts("documents.text")

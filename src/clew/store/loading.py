@@ -74,6 +74,7 @@ def load(
     """
     if verify not in ("changed", "full", "size"):
         raise ValueError(f"verify is 'changed', 'full' or 'size', not {verify!r}")
+    newest = 0 if generation is None else max(generations(Path(path)), default=0)
     manifest, arrays = _read(Path(path), verify, generation)
     settings = manifest.settings
     config = restore_config(settings["config"], caller_parts)
@@ -109,7 +110,8 @@ def load(
         built_strengths=columns.built_strengths,
         attachments=columns.attachments,
     )
-    return replace(saved, saved_as=saved_as(without_parts(saved), Path(path), manifest))
+    where = saved_as(without_parts(saved), Path(path), manifest)
+    return replace(saved, saved_as=replace(where, newest=newest))
 
 
 def saved_as(index: SavedIndex, root: Path, manifest: Manifest) -> SavedAs:

@@ -73,6 +73,8 @@ class SavedAs:
         looks: How its files and the manifest looked when it was saved or loaded, by path.
         index: What it holds.
         address: The storage that the folder is a copy of; "" for none.
+        newest: The newest generation there when this one was loaded by its number; 0 where it was
+            not. Whoever names an earlier one knows that there are later ones.
     """
 
     folder: Path
@@ -80,6 +82,7 @@ class SavedAs:
     looks: Mapping[str, Look]
     index: SavedIndex
     address: str = ""
+    newest: int = 0
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return _nothing, ()

@@ -24,7 +24,9 @@ KANA = "\u3040-\u30ff"
 HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 IDEOGRAPHS = HAN + KANA
 
-CODE_NAME = re.compile("[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*+")  # what identifiers are looked for in
+CODE_NAME = re.compile(
+    "[A-Za-z0-9]+(?:_[A-Za-z0-9][A-Za-z0-9]*+)*+"
+)  # what identifiers are looked for in
 ASCII_LETTER = re.compile("[A-Za-z]")
 CAMEL_CASE = re.compile("[a-z][A-Z]|[A-Z]{2}[a-z]")
 CAMEL_CASE_PART = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -37,7 +37,8 @@ class ClewCompressor(BaseDocumentCompressor):
     Scores in the metadata (`relevance_score`, as LangChain's rerankers write it; higher is better)
     count where every document has one. Otherwise the cosine by `embeddings` counts, or the order
     where there are none. Names and symbols are read in the documents, and facts about them, unless
-    `facts` come with them or `extractor` is None.
+    `facts` come with them or `extractor` is given; then, and for a recipe that walks along no
+    links, such as "dense" or "mmr", documents without scores count by their order in any case.
 
     Attributes:
         embeddings: LangChain `Embeddings`, or anything else that `clew.narrow` takes. None stands

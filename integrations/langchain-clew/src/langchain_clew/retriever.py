@@ -411,7 +411,9 @@ class ClewRetriever(ChangingRetriever):
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Share what is asked: an index is no other after a change, and a store is the caller's."""
-        return super().__deepcopy__({id(self.index): self.index, **(memo or {})})
+        other = self.model_copy()  # whose index no other thread changes meanwhile
+        shared = {id(other.index): other.index, **(memo or {})}
+        return super(ClewRetriever, other).__deepcopy__(shared)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -199,6 +199,29 @@ def test_a_deep_copy_is_equal(documents, embeddings):
     assert copy.deepcopy(retriever) == retriever
 
 
+class Meanwhile:
+    """Does something while it is copied or pickled, as another thread may."""
+
+    do = None
+
+    def __reduce__(self):
+        if self.do is not None:
+            self.do()
+        return Meanwhile, ()
+
+
+def test_a_deep_copy_is_of_one_moment(documents, embeddings):
+    """What is shared is one index, whichever thread changes the retriever meanwhile."""
+    meanwhile = Meanwhile()
+    retriever = ClewRetriever.from_documents(
+        documents, embeddings, metadata={"meanwhile": meanwhile}
+    )
+    before = retriever.index
+    meanwhile.do = lambda: retriever.add_documents([Document("Ferries sail.", id="new")])
+    copied = copy.deepcopy(retriever)
+    assert copied.index is before is not retriever.index
+
+
 class Slow:
     """Embeds as another does, but waits with documents until it may go on."""
 

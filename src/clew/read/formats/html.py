@@ -49,13 +49,13 @@ _DECLARED = re.compile(
 )
 _WORDS = re.compile(r"[^\r\n]+")
 # Code whose words are coloured and nothing else: a page about programs consists of them.
-_COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>)*+</pre>\s*+")
+_COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>|(?!))*+</pre>\s*+")
 # Between the names of a page and of its site in a title, and between these the other way round.
 _BEHIND_PAGE = re.compile(r"\s[-–—|/·•»]\s|\s?[|—·•»]\s?")
 _BEFORE_PAGE = re.compile(rf"(?:{_BEHIND_PAGE.pattern}|:\s)\Z")
 # What browsers read of `<meta http-equiv="refresh" content="0; url=tides.html">`.
 _FORWARDED = re.compile(
-    r"\s*+[\d.]++\s*+[;,]\s*+(?:url\s*+=\s*+)?+[\"']?+([^\"'\s]++)", re.IGNORECASE
+    r"\s*+[\d.]++\s*+[;,]\s*+(?:url\s*+=\s*+|(?!))?+[\"']?+([^\"'\s]++)", re.IGNORECASE
 )
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

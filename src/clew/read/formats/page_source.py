@@ -24,9 +24,9 @@ _ENDED = frozenset((
 ))  # fmt: skip
 _START_TAGS = {tag: re.compile(rb"<%s(?=[\s/>])" % tag.encode()) for tag in WRITTEN}
 _RUN = re.compile(r"\s*([^\s<>&\"'\u00a0\u00ad][^<>&\"'\u00a0\u00ad\t\n\r\f]{0,30})")
-_BEHIND_TAGS = re.compile(rb"[^<>]*+>(?:\s*+<[^>]*+>)*+\s*+")
+_BEHIND_TAGS = re.compile(rb"[^<>]*+>(?:\s*+<[^>]*+>|(?!))*+\s*+")
 # The first words of a line, in the text or in an element that begins there.
-_PLAIN = re.compile(rb"\s*+(?:<[^>]*+>\s*+)*+([^<>&\s](?:[^<>&\s]| (?=[^<>&\s])){0,60})")
+_PLAIN = re.compile(rb"\s*+(?:<[^>]*+>\s*+|(?!))*+([^<>&\s](?:[^<>&\s]| (?=[^<>&\s])){0,60})")
 _BLOCK_TAG = re.compile(
     rb"</?(?:blockquote|br|d[dlt]|div|h[1-6]|li|ol|p|pre|script|style|table|td|ul)(?=[\s/>])"
 )

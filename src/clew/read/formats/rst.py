@@ -32,8 +32,8 @@ _OPTION = re.compile(r"[ \t]+:[\w-]+:")  # of a directive
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
 # The first line of a directive with its options, and all indented and empty lines behind.
 _GLOSSARY = re.compile(
-    r"^(\.\. glossary::[^\n]*+(?:\n[ \t]++:[\w-]++:[^\n]*+)*+)"
-    r"(?:\n(?:[ \t]++\S[^\n]*+|[ \t]*+$))*+",
+    r"^(\.\. glossary::[^\n]*+(?:\n[ \t]++:[\w-]++:[^\n]*+|(?!))*+)"
+    r"(?:\n(?:[ \t]++\S[^\n]*+|[ \t]*+$)|(?!))*+",
     re.MULTILINE,
 )
 _WRITTEN_LINE = re.compile(r"^[ \t]++(?!\.\. )(\S[^\n]*)", re.MULTILINE)  # but for comments

@@ -51,9 +51,10 @@ class ClewPostprocessor(BaseNodePostprocessor):
     `extractor` is None: they join what the retriever found apart. The nodes' scores are the weights
     that the recipe starts from. Vectors that come along, on the nodes or with the question, are of
     a model that cannot be known here: nodes without scores are compared by `embed_model`, if there
-    is one. It gets no node and no question again that it embedded lately: the vectors are kept as
-    long as the model lives, in up to 64 MiB, and 4 MiB for questions. Every other option of
-    `clew.narrow` is a field, too.
+    is one. They count by their order in any case where `facts` or an `extractor` are given, or the
+    recipe walks along no links, such as "dense" or "mmr". The model gets no node and no question
+    again that it embedded lately: the vectors are kept as long as it lives, in up to 64 MiB, and 4
+    MiB for questions. Every other option of `clew.narrow` is a field, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow", validate_assignment=True)

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import Self, Unpack
+from typing import ClassVar, Self, Unpack
 
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
@@ -90,6 +90,9 @@ class AskingRetriever:
     deadline: float | None
     llm: ModelSource | None
     explain: bool
+    object_map: dict[str, object]
+    _changes: ClassVar[str]
+    """The attribute of what `insert` or `refresh` changes."""
 
     def _set_options(self, options: Mapping[str, object]) -> None:
         check_options(options)
@@ -110,8 +113,16 @@ class AskingRetriever:
         return other
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        """Share the index, which never changes: a copied query engine is not a copied corpus."""
-        return copy.copy(self)
+        """Return a retriever that changes by itself, over the same index, which never changes.
+
+        So a copied query engine is not a copied corpus. What it asks of somebody else, a store or
+        an index of LlamaIndex's, is shared, and so is the model.
+        """
+        other = copy.copy(self)
+        other.object_map = {**self.object_map}
+        for name in ("filters", self._changes):
+            setattr(other, name, copy.deepcopy(getattr(self, name), memo))
+        return other
 
     def context(self, query: str | QueryBundle) -> clew.Context:
         """Return the whole context, of which `retrieve` gives the nodes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack
@@ -30,6 +31,7 @@ from llama_index.retrievers.clew.asking_retriever import (
 )
 from llama_index.retrievers.clew.candidates import (
     Candidates,
+    check_searches,
     listed_ids,
     nodes_with_vectors,
     without_vector,
@@ -54,10 +56,17 @@ from clew.adapters import (
 from clew.read import Split, Triple
 from clew.remote import PulledIndex
 
+CANDIDATES = 50
+"""How many nodes a vector store that keeps the text is asked for."""
+
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
 
 Facts = Mapping[str, Iterable[Triple]]
+
+
+class UnusedOptionsWarning(UserWarning):
+    """Options came that an index of this kind does not use."""
 
 
 class MakerKeywords(RetrieverKeywords, IndexKeywords, total=False):
@@ -79,6 +88,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     `clew_heading` where it stands under one, which is. A filter that allows nothing gives an empty
     list.
     """
+
+    _changes = "_living"
 
     def __init__(
         self,
@@ -144,14 +155,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """
         _check(options)
         documents, triples = nodes_or_documents(documents, "documents"), facts_by_document(facts)
-        splitter = options.get("splitter")
-        if isinstance(splitter, TransformComponent):
-            rest: dict[str, Any] = {k: v for k, v in options.items() if k != "splitter"}
-            nodes = splitter(documents)
+        rest, parser = _without_parser(options)
+        if parser is not None:
+            nodes = parser(documents)
             retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **rest
             )
-            retriever._parser = splitter
+            retriever._parser = parser
             return retriever
         return cls._over(documents, embed_model, triples, show_progress, options)
 
@@ -186,7 +196,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         index: BaseIndex[Any],
         embed_model: EmbedderSource | None = None,
         *,
-        candidates: int = 50,
+        candidates: int = CANDIDATES,
         facts: Facts | None = None,
         hops: int = HOPS,
         edges: Iterable[tuple[str, str]] = (),
@@ -213,7 +223,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         Args:
             index: Any index with a docstore.
             embed_model: The model the index was embedded with. None stands for the one it knows.
-            candidates: How many nodes the vector store is asked for.
+            candidates: How many nodes the vector store is asked for. Of an index whose docstore has
+                the nodes all are read: a warning says that this is not used, nor `hops` or `edges`.
             facts: As in `from_nodes`.
             hops: How many more searches of a store that keeps the text follow the first, each
                 adding up to 15 nodes.
@@ -228,12 +239,15 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: As in `from_documents`.
         """
         _check(options)
+        edges = check_searches(candidates, hops, edges)
         if options.get("object_map") is None:  # what its own retriever would read for such nodes
             options["object_map"] = getattr(index, "_object_map", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         nodes = nodes_with_vectors(index)
         if nodes:
+            searches = {"candidates": candidates != CANDIDATES, "hops": hops != HOPS}
+            _warn_of_unused(index, [*filter(searches.get, searches), *["edges"] * bool(edges)])
             retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **options
             )
@@ -249,7 +263,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             triples,
             embedder=clew.Embedder.of(embed_model),
             hops=hops,
-            edges=tuple(edges),
+            edges=edges,
         )
         return cls(found, **NAMES.without_index(options))
 
@@ -326,15 +340,17 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             verify: As in `clew.Index.load`.
             generation: As in `clew.Index.load`.
             **options: What else the index was made with (`count`, `splitter`, `canonical`, ...),
-                where that is not clew's own; and the arguments of the constructor but the index, in
-                place of those that were saved.
+                where that is not clew's own, also a node parser, which cuts what comes later; and
+                the arguments of the constructor but the index, in place of those that were saved.
         """
         _check(options)
-        keywords = {"embedder": embed_model, **NAMES.index_keywords(options)}
+        rest, parser = _without_parser(options)
+        keywords = {"embedder": embed_model, **NAMES.index_keywords(rest)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
-        retriever = cls(index, **{**saved, **NAMES.without_index(options)})
+        retriever = cls(index, **{**saved, **NAMES.without_index(rest)})
         held = Held(index, nodes) if len(index.graph) else Held(None)
         retriever._living = Living(held, config=index.config)
+        retriever._parser = parser
         return retriever
 
     @classmethod
@@ -394,8 +410,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             with self._living.lock:
                 before = self._living.held.index
                 old = self._living.pieces_of(document.node_id)
-                self._living.upsert(pieces)
-                self._living.delete(set(old) - {piece.node_id for piece in pieces})
+                if self._parser is None or not _are_same(pieces, list(old.values())):
+                    self._living.upsert(pieces)
+                    self._living.delete(old.keys() - {piece.node_id for piece in pieces})
                 changed.append(self._living.held.index is not before)
         return changed
 
@@ -444,6 +461,33 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
         return held.index.narrow(bundle, found, options, explain=self.explain)
+
+
+def _without_parser(
+    options: Mapping[str, Any],
+) -> tuple[dict[str, Any], TransformComponent | None]:
+    """Return options without a splitter of LlamaIndex's, and that; None for one of clew's own."""
+    splitter = options.get("splitter")
+    if not isinstance(splitter, TransformComponent):
+        return dict(options), None
+    return {name: value for name, value in options.items() if name != "splitter"}, splitter
+
+
+def _are_same(pieces: Sequence[BaseNode], old: Sequence[object]) -> bool:
+    """Return whether pieces are those of before: a parser gives new ids to the same ones."""
+    return [piece.hash for piece in pieces] == [getattr(one, "hash", None) for one in old]
+
+
+def _warn_of_unused(index: BaseIndex[Any], names: Sequence[str]) -> None:
+    """Say that options of the searches of a store were given for an index that is read whole."""
+    if names:
+        warnings.warn(
+            f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes in the "
+            "docstore, and all of them are indexed; such options are of the searches of a vector "
+            "store that keeps the text",
+            UnusedOptionsWarning,
+            stacklevel=3,
+        )
 
 
 def _as_it_is(node: BaseNode) -> BaseNode:

@@ -190,6 +190,27 @@ def facts_of_nodes(
     return facts_among(facts, ids)
 
 
+def check_searches(candidates: object, hops: object, edges: object) -> tuple[tuple[str, str], ...]:
+    """Return the edges as pairs of keys, once what the searches of a store are is known to be so.
+
+    Args:
+        candidates: How many nodes the store is asked for.
+        hops: How many more searches there are.
+        edges: Pairs of keys of metadata.
+
+    Raises:
+        ValueError: A number is out of range, or relationships lead to something else than ids.
+        TypeError: An edge is no pair of keys.
+    """
+    if not isinstance(candidates, int) or isinstance(candidates, bool) or candidates < 1:
+        raise ValueError(f"candidates is a whole number of at least 1; got {candidates!r}")
+    pairs = check_hops(hops, edges)
+    wrong = [pair for pair in pairs if pair[0] == RELATIONSHIPS and pair[1] != NODE_ID]
+    if wrong:
+        raise ValueError(f"relationships lead to ids: {(RELATIONSHIPS, NODE_ID)}; got {wrong[0]}")
+    return pairs
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """An index whose vector store keeps the text: each question narrows the store's best nodes.
@@ -220,12 +241,8 @@ class Candidates:
     edges: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", check_hops(self.hops, self.edges))
-        wrong = [edge for edge in self.edges if edge[0] == RELATIONSHIPS and edge[1] != NODE_ID]
-        if wrong:
-            raise ValueError(
-                f"relationships lead to ids: {(RELATIONSHIPS, NODE_ID)}; got {wrong[0]}"
-            )
+        edges = check_searches(self.top_k, self.hops, self.edges)
+        object.__setattr__(self, "edges", edges)
 
     def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
         """Return the store's best nodes for the question, and those that they lead to."""

@@ -6,6 +6,7 @@ index that it started with; one that begins after a change sees the change.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,10 @@ class Living:
         self.renew_locks()
         renew_after_fork(self)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Living:
+        """Share what is asked and followed; a change of the one is none of the other."""
+        return copy.copy(self)
+
     def now(self) -> Held:
         """Return what a question is asked of, once it is what the followed index holds."""
         if self.followed is not None and listed_ids(self.followed) != self.seen:
@@ -108,18 +113,18 @@ class Living:
             if gone:
                 self._change(lambda index: index.delete(gone) if left else None, ())
 
-    def pieces_of(self, ref_doc_id: str) -> list[str]:
-        """Return the ids of a document and of the nodes that were cut from it."""
+    def pieces_of(self, ref_doc_id: str) -> dict[str, object]:
+        """Return a document and the nodes that were cut from it, by their ids, in their order."""
         documents, index = self._own_documents(), self.held.index
         if not isinstance(index, clew.Index):
-            return []
+            return {}
         nodes = dict(zip(index.graph.ids, index.graph.originals, strict=True))
         nodes |= self.held.own_nodes
-        return [
-            one.id
+        return {
+            one.id: nodes.get(one.id)
             for one in documents
             if ref_doc_id in (one.id, getattr(nodes.get(one.id), "ref_doc_id", None))
-        ]
+        }
 
     def _own_documents(self) -> Sequence[clew.Document]:
         index = self.held.index

@@ -62,6 +62,8 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
     `clew_why`. No language model is asked, unless a recipe does and `llm` is given.
     """
 
+    _changes = "stored"
+
     def __init__(
         self,
         property_graph_store: PropertyGraphStore,

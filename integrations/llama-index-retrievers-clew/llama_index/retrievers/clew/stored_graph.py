@@ -63,6 +63,10 @@ class StoredGraph:
         self.renew_locks()
         renew_after_fork(self)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> StoredGraph:
+        """Share the store and the index; what the one reads again is not read for the other."""
+        return StoredGraph(self.store, self.config, self.built)
+
     def index(self) -> clew.Index | None:
         """Return the index.
 
