@@ -111,6 +111,19 @@ def test_there_is_no_cap_where_nothing_else_is_found(embed) -> None:
     assert "'no cap'" in repr(dict(step.notes))
 
 
+@pytest.mark.parametrize("recipe", ("hipporag", "bm25", "budgeted", "kurisu", "da_rag"))
+def test_without_a_budget_one_entry_may_be_the_whole_page(recipe: str) -> None:
+    documents = ["Anna holds the key.", "Ben holds the key of the harbour.", "Cleo has no key."]
+    index = Index.from_documents(documents, untrusted=True)
+    context = index.ask("Who holds the key?", recipe=recipe, budget=None, limit=1)
+    assert len(context) == 1
+    copies = [Document(str(i), "Anna holds the key.") for i in range(3)]
+    context = Index.from_documents(copies, untrusted=True).ask(
+        "Who holds the key?", recipe=recipe, budget=None
+    )
+    assert [item.text for item in context] == ["Anna holds the key."]
+
+
 def test_a_copy_of_a_true_passage_does_not_take_it_away() -> None:
     truth = "Anna holds the key of the lighthouse of Vardo."
     lies = [f"{QUESTION} The key: Mallory, number {i}." for i in range(20)]

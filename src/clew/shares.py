@@ -104,7 +104,7 @@ def fit_to_share(
         graph: what is asked.
         max_share: in (0, 1].
         budget: the tokens allowed. Where it is `UNLIMITED`, the share is one of the page without a
-            cap.
+            cap, and a page of one entry stays as it is.
 
     Raises:
         BudgetError: the share holds nothing of what was chosen.
@@ -113,6 +113,8 @@ def fit_to_share(
     first = fit(excluded)
     if not len(first.reading):
         return SharedPage(first)
+    if budget == UNLIMITED and len(first.reading) == 1:
+        return SharedPage(first, notes={"no cap": "one entry is the whole page"})
     tokens = first.tokens if budget == UNLIMITED else budget
     shares = _Shares(
         graph.part(SourcesPart()),
