@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,26 @@ def test_there_is_no_cap_where_nothing_else_is_found(embed) -> None:
     assert "'no cap'" in repr(dict(step.notes))
 
 
-@pytest.mark.parametrize("recipe", ("hipporag", "bm25", "budgeted", "kurisu", "da_rag"))
+def test_the_bound_is_one_of_the_prizes_that_are_read() -> None:
+    words, capped = ["harbour", "quay", "ferry", "storm", "berth", "tide", "keeper"], 0
+    for seed in range(20):
+        draw = random.Random(seed)
+        documents = [
+            Document(
+                str(i), " ".join(draw.choices(words, k=draw.randint(2, 25))), {"source": i % 3}
+            )
+            for i in range(7)
+        ]
+        question, index = " ".join(draw.sample(words, 3)), Index.from_documents(documents)
+        for budget in (40, 80, 160):
+            context = index.ask(question, recipe="budgeted", budget=budget, max_share=0.5)
+            assert context.bound is not None
+            assert context.value <= context.bound * (1 + 1e-9)
+            capped += any(step.stage == "max_share" for step in context.trace)
+    assert capped > 10
+
+
+@pytest.mark.parametrize("recipe", ["hipporag", "bm25", "budgeted", "kurisu", "da_rag"])
 def test_without_a_budget_one_entry_may_be_the_whole_page(recipe: str) -> None:
     documents = ["Anna holds the key.", "Ben holds the key of the harbour.", "Cleo has no key."]
     index = Index.from_documents(documents, untrusted=True)

@@ -220,14 +220,14 @@ def _drop_excess(page: FittedPage, shares: _Shares, max_share: float) -> FittedP
 def _with_reasons(
     page: FittedPage, first: FittedPage, shares: _Shares, max_share: float
 ) -> FittedPage:
-    """Return the page, with what the cap has left out of the first one, and the first's bound."""
+    """Return the page, with what the cap has left out of the first one."""
     read = set(_entries_of(page.reading))
     left_out = {(one.node, one.fact): one for one in page.left_out}
     sources = shares.of_entries(first.reading)
     for entry, source in zip(_entries_of(first.reading), sources, strict=True):
         if entry not in read and source >= 0:
             left_out.setdefault(entry, LeftOut(*entry, _reason(shares, source, max_share)))
-    return replace(page, left_out=tuple(left_out.values()), bound=first.bound)
+    return replace(page, left_out=tuple(left_out.values()))
 
 
 def _entries_of(reading: Reading) -> list[tuple[int, int]]:
