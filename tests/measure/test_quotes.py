@@ -10,6 +10,7 @@ import pytest
 from clew import Document, Index
 from clew.cli import main
 from clew.measure import Place, QuotedQuestion, compare_quotes, read_quoted_questions
+from clew.measure.quotes import KS
 
 FERRIES = Document("harbour/ferries.md", "Ferries sail at *ten*, and at noon.", format="markdown")
 TRAINS = Document("station/trains.md", "Trains run at ten,\nand at noon.", format="markdown")
@@ -47,6 +48,28 @@ def test_hits_are_counted_by_file_and_quote() -> None:
     assert [table.values.shape for table in found.tables] == [(1, 2, 4), (1, 1, 4)]
     assert any("of 1 questions no passage holds a whole quote" in note for note in found.notes)
     assert any("the 1 questions that nothing answers, bm25 read" in note for note in found.notes)
+
+
+def test_a_file_that_was_not_read_is_said() -> None:
+    asked = [
+        QuotedQuestion("When do ferries sail?", (Place("port/ferries.md", "at ten"),)),
+        QuotedQuestion("When do ferries sail?", (Place("erries.md"), Place("boats.md"))),
+        QuotedQuestion("When do ferries sail?", (Place("boats.md"), Place("ferries.md"))),
+        QuotedQuestion("When do ferries sail?", (Place("boats.md"), Place(quote="at ten"))),
+    ]
+    found = compare_quotes(index(), asked, ["bm25"], (1,), (), "bm25", samples=50)
+    (note,) = (note for note in found.notes if "no file" in note)
+    assert note.startswith("of 2 questions no file that is named was read")
+    assert note.endswith("the first is 'port/ferries.md'")
+    known = compare_quotes(index(), asked[2:], ["bm25"], (1,), (), "bm25", samples=50)
+    assert not [note for note in known.notes if "no file" in note]
+
+
+def test_the_help_has_the_numbers_of_passages_of_both_comparisons(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["measure", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"(default: 2,5,10; with --gold {','.join(map(str, KS))})" in said
 
 
 def test_a_budget_that_is_too_small_is_said_and_reads_nothing() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from clew.budget import BudgetError
 from clew.context import Context
+from clew.graph import SourcesPart
 from clew.index.index import Index
 from clew.items import Item
 from clew.measure.compare import (
@@ -258,9 +259,40 @@ def lost_questions(index: Index, questions: Sequence[QuotedQuestion]) -> list[Qu
     ]
 
 
+def unknown_files(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
+    """Return the first file of each question whose places all name files that nothing is read of.
+
+    Example:
+        >>> index = Index.from_documents(["They sail at ten."])
+        >>> unknown_files(index, [QuotedQuestion("When?", (Place("guide.md", "at ten"),))])
+        ['guide.md']
+    """
+    graph = index.graph
+    rows = graph.rows("passage")
+    owners = np.where(graph.documents[rows] >= 0, graph.documents[rows], rows)
+    paths = {graph.ids[row] for row in np.unique(owners).tolist()}
+    paths.update(graph.part(SourcesPart()).names)
+    known = {"", *(path[at:] for path in paths for at in _begins_of_names(path))}
+    return [
+        question.places[0].file
+        for question in questions
+        if question.places and known.isdisjoint(place.file for place in question.places)
+    ]
+
+
+def _begins_of_names(path: str) -> list[int]:
+    """Return where a path and the names in it begin."""
+    return [0, *(at for at, sign in enumerate(path, 1) if sign == "/")]
+
+
 def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
     """Return what is to be known of the questions before any is asked."""
     notes = list[str]()
+    if unknown := unknown_files(index, questions):
+        notes.append(
+            f"of {len(unknown)} questions no file that is named was read, so that none can "
+            f"answer; the first is {unknown[0]!r}"
+        )
     if lost := lost_questions(index, questions):
         notes.append(
             f"of {len(lost)} questions no passage holds a whole quote, so that none can answer; "
