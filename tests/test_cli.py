@@ -622,6 +622,15 @@ def test_a_recipe_is_written_to_a_file_changed_and_asked(capsys, saved, tmp_path
     assert "name it" in err
 
 
+def test_the_settings_that_the_help_shows_are_taken(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("Anna paints. Ben sails to Corfu.", encoding="utf-8")
+    _, said, _ = run(capsys, "index", "--help")
+    shown = re.search(r"such as (\S+) or (\S+);", " ".join(said.split())).groups()
+    settings = [word for setting in shown for word in ("--set", setting)]
+    code, _, err = run(capsys, "ask", tmp_path, "Who paints?", "--reports", *settings)
+    assert (code, "has no" in err) == (0, False)
+
+
 def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
     docs, where = tmp_path / "docs", tmp_path / "made"
     docs.mkdir()
@@ -646,6 +655,7 @@ def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
         assert len(made.graph.rows(kind)), kind
     for arguments, reason in (
         (("index", docs, "-o", where, "--set", "reports.level=1"), "add --reports"),
+        (("index", docs, "-o", where, "--set", "triples.workers=2"), "give `clew index` a --model"),
         (("index", docs, "-o", where, "--set", "select.k=1"), "give it to `clew ask`"),
         (("index", docs, "-o", where, "--set", "splitter.size=1"), "Splitter has no 'size'"),
         (("index", docs, "-o", where, "--writer", "json:loads"), "add one of them"),
