@@ -631,6 +631,16 @@ def test_the_settings_that_the_help_shows_are_taken(capsys, tmp_path):
     assert (code, "has no" in err) == (0, False)
 
 
+@pytest.mark.parametrize("command", ["ask", "chat", "serve", "mcp", "document", "measure"])
+def test_no_example_of_the_help_reads_a_saved_index_otherwise(capsys, command):
+    _, reading, _ = run(capsys, "index", "--help")
+    _, said, _ = run(capsys, command, "--help")
+    examples = re.findall(rf"^  clew {command} .*\.clew .*", said, re.MULTILINE)
+    options = re.findall(r"--(?:names|titles|summaries|reports|sentences|tokens|plain)\b", reading)
+    assert options
+    assert not [line for line in examples for option in options if f"{option} " in f"{line} "]
+
+
 def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
     docs, where = tmp_path / "docs", tmp_path / "made"
     docs.mkdir()
