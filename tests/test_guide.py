@@ -17,6 +17,7 @@ import pytest
 
 import clew
 from clew import relevance
+from clew.show.wording import ROLES
 from clew.store.manifest import FORMAT
 from tests.distributions import FOLDERS, ROOT, modules
 
@@ -176,6 +177,14 @@ def test_the_figures_of_a_method_are_those_of_its_row():
 
 def test_operations_names_the_formats_that_are_older():
     assert f"(1 to {FORMAT - 1} by now)" in text_of("operations.md")
+
+
+def test_the_roles_of_items_are_explained():
+    assert (
+        not ROLES.keys()
+        - {"connector"}
+        - set(re.findall(r"`(\w+)`", text_of("first-app/python.md")))
+    )
 
 
 def test_every_recipe_is_told_of():
