@@ -624,8 +624,8 @@ def test_a_recipe_is_written_to_a_file_changed_and_asked(capsys, saved, tmp_path
 
 def test_the_settings_that_the_help_shows_are_taken(capsys, tmp_path):
     (tmp_path / "a.txt").write_text("Anna paints. Ben sails to Corfu.", encoding="utf-8")
-    _, said, _ = run(capsys, "index", "--help")
-    shown = re.search(r"such as (\S+) or (\S+);", " ".join(said.split())).groups()
+    _, text, _ = run(capsys, "index", "--help")
+    shown = re.search(r"such as (\S+) or (\S+);", " ".join(text.split())).groups()
     settings = [word for setting in shown for word in ("--set", setting)]
     code, _, err = run(capsys, "ask", tmp_path, "Who paints?", "--reports", *settings)
     assert (code, "has no" in err) == (0, False)
@@ -634,8 +634,8 @@ def test_the_settings_that_the_help_shows_are_taken(capsys, tmp_path):
 @pytest.mark.parametrize("command", ["ask", "chat", "serve", "mcp", "document", "measure"])
 def test_no_example_of_the_help_reads_a_saved_index_otherwise(capsys, command):
     _, reading, _ = run(capsys, "index", "--help")
-    _, said, _ = run(capsys, command, "--help")
-    examples = re.findall(rf"^  clew {command} .*\.clew .*", said, re.MULTILINE)
+    _, text, _ = run(capsys, command, "--help")
+    examples = re.findall(rf"^  clew {command} .*\.clew .*", text, re.MULTILINE)
     options = re.findall(r"--(?:names|titles|summaries|reports|sentences|tokens|plain)\b", reading)
     assert options
     assert not [line for line in examples for option in options if f"{option} " in f"{line} "]

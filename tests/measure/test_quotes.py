@@ -50,7 +50,7 @@ def test_hits_are_counted_by_file_and_quote() -> None:
     assert any("the 1 questions that nothing answers, bm25 read" in note for note in found.notes)
 
 
-def test_a_file_that_was_not_read_is_said() -> None:
+def test_a_file_that_was_not_read_is_named() -> None:
     asked = [
         QuotedQuestion("When do ferries sail?", (Place("port/ferries.md", "at ten"),)),
         QuotedQuestion("When do ferries sail?", (Place("erries.md"), Place("boats.md"))),
@@ -68,8 +68,8 @@ def test_a_file_that_was_not_read_is_said() -> None:
 def test_the_help_has_the_numbers_of_passages_of_both_comparisons(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["measure", "--help"])
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"(default: 2,5,10; with --gold {','.join(map(str, KS))})" in said
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"(default: 2,5,10; with --gold {','.join(map(str, KS))})" in text
 
 
 def test_a_budget_that_is_too_small_is_said_and_reads_nothing() -> None:
