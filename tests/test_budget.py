@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -154,6 +156,19 @@ def test_tokens_of_entries_that_are_known_stay_those_of_what_is_printed_when_an_
 def test_a_budget_that_holds_nothing_is_an_error_of_its_own():
     with pytest.raises(BudgetError, match="holds none of what was chosen"):
         Index.from_documents(["Anna met Ben in Rome."]).ask("Who met Ben?", budget=1)
+
+
+@pytest.mark.parametrize("count", [None, len, lambda text: len(text.split())])
+def test_the_smallest_passage_takes_what_is_printed_of_it(count):
+    title = {"title": "The people whom Anna met on her first journey to the south"}
+    documents = [Document("a", "Anna met Ben.", title), Document("b", "Anna met Cleo in Rome.")]
+    index = Index.from_documents(documents, **({"count": count} if count else {}))
+    with pytest.raises(BudgetError) as error:
+        index.ask("Whom did Anna meet?", budget=1)
+    smallest = int(re.search(r"the smallest passage takes (\d+)", str(error.value))[1])
+    with pytest.raises(BudgetError):
+        index.ask("Whom did Anna meet?", budget=smallest - 1)
+    assert index.ask("Whom did Anna meet?", budget=smallest).tokens == smallest
 
 
 def rye_and_sleep(texts):

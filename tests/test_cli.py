@@ -622,6 +622,25 @@ def test_a_recipe_is_written_to_a_file_changed_and_asked(capsys, saved, tmp_path
     assert "name it" in err
 
 
+def test_the_settings_that_the_help_shows_are_taken(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("Anna paints. Ben sails to Corfu.", encoding="utf-8")
+    _, text, _ = run(capsys, "index", "--help")
+    shown = re.search(r"such as (\S+) or (\S+);", " ".join(text.split())).groups()
+    settings = [word for setting in shown for word in ("--set", setting)]
+    code, _, err = run(capsys, "ask", tmp_path, "Who paints?", "--reports", *settings)
+    assert (code, "has no" in err) == (0, False)
+
+
+@pytest.mark.parametrize("command", ["ask", "chat", "serve", "mcp", "document", "measure"])
+def test_no_example_of_the_help_reads_a_saved_index_otherwise(capsys, command):
+    _, reading, _ = run(capsys, "index", "--help")
+    _, text, _ = run(capsys, command, "--help")
+    examples = re.findall(rf"^  clew {command} .*\.clew .*", text, re.MULTILINE)
+    options = re.findall(r"--(?:names|titles|summaries|reports|sentences|tokens|plain)\b", reading)
+    assert options
+    assert not [line for line in examples for option in options if f"{option} " in f"{line} "]
+
+
 def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
     docs, where = tmp_path / "docs", tmp_path / "made"
     docs.mkdir()
@@ -646,6 +665,7 @@ def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
         assert len(made.graph.rows(kind)), kind
     for arguments, reason in (
         (("index", docs, "-o", where, "--set", "reports.level=1"), "add --reports"),
+        (("index", docs, "-o", where, "--set", "triples.workers=2"), "give `clew index` a --model"),
         (("index", docs, "-o", where, "--set", "select.k=1"), "give it to `clew ask`"),
         (("index", docs, "-o", where, "--set", "splitter.size=1"), "Splitter has no 'size'"),
         (("index", docs, "-o", where, "--writer", "json:loads"), "add one of them"),

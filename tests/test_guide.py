@@ -17,6 +17,8 @@ import pytest
 
 import clew
 from clew import relevance
+from clew.show.wording import ROLES
+from clew.store.manifest import FORMAT
 from tests.distributions import FOLDERS, ROOT, modules
 
 GUIDE = ROOT / "examples" / "guide"
@@ -141,6 +143,48 @@ def test_every_figure_of_a_share_of_questions_stands_in_the_tables():
     }
     assert sum(map(len, found.values())) > 50
     assert not {page: wrong for page, figures in found.items() if (wrong := figures - measured)}
+
+
+def figures_of(method, columns):
+    """The figures of a method in the first table of the benchmarks that begins with these columns."""
+    tables = (ROOT / "tests/benchmarks/README.md").read_text(encoding="utf-8").split("\n\n")
+    table = next(one for one in tables if f"\n{columns}" in f"\n{one}")
+    (row,) = (line for line in table.splitlines() if line.startswith(f"| {method}"))
+    return re.findall(r"\.\d{2,3}", row)
+
+
+def test_the_figures_of_a_method_are_those_of_its_row():
+    pages = {page: " ".join(text_of(page).split()) for page in PAGES}
+    over_a_store, names = "| | MuSiQue R@5 | R@10 ", "| | MuSiQue R@5 | all@5 "
+    folders = "| | hit@1 | hit@3 | hit@10 | in 512 | in 1,024 "
+    store, over = (
+        figures_of(row, over_a_store)[2::3] for row in ("the store alone", "and a third, the")
+    )
+    walk, page = (figures_of(f"`{name}`", names)[2::3] for name in ("hipporag", "budgeted"))
+    own, fused, paid = (
+        figures_of(f"`{name}`", folders)[3:] for name in ("hipporag", "fused", "budgeted")
+    )
+    for before, after in zip(store, over, strict=True):
+        assert f"from {before} to {after} on" in pages["recipes.md"]
+        assert f"{after} for {before} on" in pages["first-app/langchain.md"]
+    for one, other in zip(page, walk, strict=True):
+        assert f"{one} to {other}" in pages["methods/budgeted.md"]
+    assert f"({own[0]} and {fused[0]} in 512 tokens)" in pages["recipes.md"]
+    assert f"`budgeted` answers {paid[1]}, the default {own[1]}" in pages["recipes.md"]
+    assert f"({paid[1]}; `fused` {fused[1]})" in pages["methods/budgeted.md"]
+    assert f"({paid[0]} to {own[0]})" in pages["methods/budgeted.md"]
+
+
+def test_operations_names_the_formats_that_are_older():
+    assert f"(1 to {FORMAT - 1} by now)" in text_of("operations.md")
+
+
+def test_the_roles_of_items_are_explained():
+    assert (
+        not ROLES.keys()
+        - {"connector"}
+        - set(re.findall(r"`(\w+)`", text_of("first-app/python.md")))
+    )
 
 
 def test_every_recipe_is_told_of():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,41 @@ def test_there_is_no_cap_where_nothing_else_is_found(embed) -> None:
     assert "'no cap'" in repr(dict(step.notes))
 
 
+@pytest.mark.parametrize(("seed", "budget"), [(0, 60), (7, 60), (9, 300), (44, 40), (51, 60)])
+def test_the_bound_is_one_of_the_prizes_that_are_read(seed: int, budget: int) -> None:
+    words = ["harbour", "quay", "ferry", "storm", "berth", "tide", "keeper"]
+    draw = random.Random(seed)
+    documents = [
+        Document(
+            str(i),
+            " ".join(draw.choices(words, k=draw.randint(2, 25))),
+            {"source": draw.choice("abc")},
+        )
+        for i in range(draw.choice([3, 5, 7, 9]))
+    ]
+    question = " ".join(draw.choices(words, k=3))
+    context = Index.from_documents(documents).ask(
+        question, recipe="budgeted", budget=budget, max_share=0.5
+    )
+    assert context.bound is not None
+    assert context.value <= context.bound * (1 + 1e-9)
+    (step,) = (step for step in context.trace if step.stage == "max_share")
+    assert step.notes["selected again"]
+
+
+@pytest.mark.parametrize("recipe", ["hipporag", "bm25", "budgeted", "kurisu", "da_rag"])
+def test_without_a_budget_one_entry_may_be_the_whole_page(recipe: str) -> None:
+    documents = ["Anna holds the key.", "Ben holds the key of the harbour.", "Cleo has no key."]
+    index = Index.from_documents(documents, untrusted=True)
+    context = index.ask("Who holds the key?", recipe=recipe, budget=None, limit=1)
+    assert len(context) == 1
+    copies = [Document(str(i), "Anna holds the key.") for i in range(3)]
+    context = Index.from_documents(copies, untrusted=True).ask(
+        "Who holds the key?", recipe=recipe, budget=None
+    )
+    assert [item.text for item in context] == ["Anna holds the key."]
+
+
 def test_a_copy_of_a_true_passage_does_not_take_it_away() -> None:
     truth = "Anna holds the key of the lighthouse of Vardo."
     lies = [f"{QUESTION} The key: Mallory, number {i}." for i in range(20)]
@@ -128,11 +164,9 @@ def test_untrusted_documents_have_a_cap_that_a_question_can_lift(tmp_path: Path)
     made.save(tmp_path / "saved")
     for index in (made, Index.load(tmp_path / "saved")):
         assert index.ask(QUESTION, budget=600).source_budget == 300
-        assert (
-            index.ask(QUESTION, budget=600, max_share=1).ids
-            == index.ask(QUESTION, budget=600, max_share=0.999999).ids
-            or True
-        )
+        lifted = index.ask(QUESTION, budget=600, max_share=1)
+        assert lifted.source_budget in {None, 600}
+        assert not [step for step in lifted.trace if step.stage == "max_share"]
     narrowed = clew.narrow(QUESTION, corpus(), budget=600, splitter=clew.Splitter(tokens=40))
     assert narrowed.source_budget is None
 

@@ -32,6 +32,8 @@ def of_clew(embeddings: Embeddings, embed_model: BaseEmbedding, chat: BaseChatMo
     clew.Index.from_documents(["a"], extractor="names")  # type: ignore[arg-type]
     clew.Index.from_documents(["a"], facts={"a": [("Anna", "knows", "Ben")]})
     clew.Index.from_documents(["a"], facts=[("Anna", "knows", "Ben")])  # type: ignore[arg-type]
+    clew.Document("a", "Anna knows Ben.", facts=[("Anna", "knows", "Ben")])
+    clew.Document("a", "Anna knows Ben.", facts=[("Anna", "knows")])  # type: ignore[list-item]
     index.ask("a", recipe="bm25", where={"year": [2020, 2021]}, model=chat)
     index.ask("a", recipe=clew.recipes.get("bm25"), where=lambda metadata: metadata["year"] > 2020)
     index.ask("a", recipe=1)  # type: ignore[arg-type]

@@ -626,11 +626,11 @@ def _entries(reading: Reading, entries: NDArray[np.int64]) -> Reading:
 
 def _nothing_fits(request: PageRequest, budget: int, first: LeftOut) -> str:
     """Return the message of the error that the budget holds nothing."""
-    graph = request.graph
-    tokens = graph.tokens[graph.content]
-    smallest = "there is nothing to read"
-    if len(tokens):
-        smallest = f"the smallest passage takes {int(tokens.min())}"
+    rows = np.flatnonzero(request.graph.content)
+    rows = rows[np.argsort(request.graph.tokens[rows], kind="stable")[:MAX_REFILLS]]
+    alone = replace(request, missing=())
+    pages = [alone.tokens(Reading.of(nodes=[row])) for row in rows.tolist()]
+    smallest = f"the smallest passage takes {min(pages)}" if pages else "there is nothing to read"
     return (
         f"a budget of {budget} tokens holds none of what was chosen, and nothing else that is like "
         f"the question ({smallest}); give a larger budget or split the documents smaller. "

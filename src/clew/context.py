@@ -35,7 +35,8 @@ class Context:
         trace: One step for each stage.
         value: The sum of the prizes of what is read. A printed fact has no prize.
         bound: No connected page within the budget has a higher `value`, by the same tokenizer and
-            in the same style: proven for the whole graph. None where the method proves nothing.
+            in the same style, among those without what `min_relevance` and `max_share` leave out:
+            proven for the whole graph. None where the method proves nothing.
         missing: Pairs of ids that the graph could not join.
         dropped: What was selected and is not in the context, each with the reason; made when it is
             first asked for.

@@ -2,7 +2,7 @@
 
 A follow-up question ("Where does she live?") is looked up with what it refers to. A language model
 writes it in full; without one, the names of the last answer and question are looked up with it
-where it has a pronoun and names nobody. `Turn.asked` is what was looked up.
+where it has a pronoun. `Turn.asked` is what was looked up.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -52,7 +52,7 @@ class Document:
     embedded_as: str | None = None
     references: tuple[str, ...] = ()
     format: str = "text"
-    facts: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
+    facts: Sequence[tuple[str, str, str]] = field(default=(), compare=False)
     source_map: SourceMap | None = field(default=None, repr=False)
 
     @classmethod

@@ -104,7 +104,7 @@ def fit_to_share(
         graph: what is asked.
         max_share: in (0, 1].
         budget: the tokens allowed. Where it is `UNLIMITED`, the share is one of the page without a
-            cap.
+            cap, and a page of one entry stays as it is.
 
     Raises:
         BudgetError: the share holds nothing of what was chosen.
@@ -113,6 +113,8 @@ def fit_to_share(
     first = fit(excluded)
     if not len(first.reading):
         return SharedPage(first)
+    if budget == UNLIMITED and len(first.reading) == 1:
+        return SharedPage(first, notes={"no cap": "one entry is the whole page"})
     tokens = first.tokens if budget == UNLIMITED else budget
     shares = _Shares(
         graph.part(SourcesPart()),
@@ -218,14 +220,14 @@ def _drop_excess(page: FittedPage, shares: _Shares, max_share: float) -> FittedP
 def _with_reasons(
     page: FittedPage, first: FittedPage, shares: _Shares, max_share: float
 ) -> FittedPage:
-    """Return the page, with what the cap has left out of the first one, and the first's bound."""
+    """Return the page, with what the cap has left out of the first one."""
     read = set(_entries_of(page.reading))
     left_out = {(one.node, one.fact): one for one in page.left_out}
     sources = shares.of_entries(first.reading)
     for entry, source in zip(_entries_of(first.reading), sources, strict=True):
         if entry not in read and source >= 0:
             left_out.setdefault(entry, LeftOut(*entry, _reason(shares, source, max_share)))
-    return replace(page, left_out=tuple(left_out.values()), bound=first.bound)
+    return replace(page, left_out=tuple(left_out.values()))
 
 
 def _entries_of(reading: Reading) -> list[tuple[int, int]]:

@@ -464,6 +464,15 @@ def test_the_command_writes_it(tmp_path, capsys):
     assert "other files" in capsys.readouterr().err
 
 
+def test_the_command_counts_passages_and_not_their_sentences(tmp_path, capsys):
+    notes = folder(
+        tmp_path / "notes", {"a.md": "# Boats\n\nOars are of ash. Sails are of flax. Nets float."}
+    )
+    arguments = ["document", str(notes), "-o", str(tmp_path / "docs"), "--sentences"]
+    assert main(arguments) == 0
+    assert "1 section on 1 page, from 1 of 1 passage\n" in capsys.readouterr().out
+
+
 def test_the_command_does_not_read_what_it_wrote(tmp_path, capsys):
     notes = folder(
         tmp_path / "notes",
@@ -508,7 +517,7 @@ def test_the_command_takes_a_model_and_says_first_what_it_would_be_asked(
     assert "calls" in capsys.readouterr().out
     assert not (tmp_path / "out").exists()
     assert main(["document", "notes", "-o", "out", "--model", "scribe:write"]) == 0
-    assert "1 sections on 1 pages" in capsys.readouterr().out
+    assert "1 section on 1 page, from 2 of 2 passages" in capsys.readouterr().out
     assert "Of ash." in next((tmp_path / "out").glob("1-*.md")).read_text(encoding="utf-8")
     assert (tmp_path / "out.answers").exists()
     assert main(["document", "notes", "-o", "out", "--model", "nobody:write"]) == 2

@@ -314,3 +314,9 @@ def test_facts_of_another_kind_are_told_of(wrong):
 def test_a_fact_of_another_kind_is_told_of(wrong):
     with pytest.raises(ValueError, match=r"three strings; document 'a' has"):
         build(facts={"a": [wrong]})
+
+
+def test_a_document_that_comes_twice_has_the_facts_of_both_also_as_lists():
+    knows, owns = ["Anna", "knows", "Ben"], ["Anna", "owns", "a boat"]
+    twice = [Document("a", TEXTS[0], facts=[knows]), Document("a", TEXTS[0], facts=[knows, owns])]
+    assert build(twice, {}).facts == {"a": [tuple(knows), tuple(owns)]}

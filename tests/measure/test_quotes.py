@@ -12,6 +12,7 @@ from clew.cli import main
 from clew.cli.source import read_facts
 from clew.measure import Place, QuotedQuestion, compare_quotes, read_quoted_questions
 from clew.measure.questions import read_questions
+from clew.measure.quotes import KS
 
 FERRIES = Document("harbour/ferries.md", "Ferries sail at *ten*, and at noon.", format="markdown")
 TRAINS = Document("station/trains.md", "Trains run at ten,\nand at noon.", format="markdown")
@@ -74,6 +75,13 @@ def test_a_file_that_is_not_there_is_spoken_of() -> None:
     assert "'feries.md'" in note
     others = compare_quotes(index(), [there, anywhere], ["bm25"], (1,), (), "bm25")
     assert not any("has no file" in note for note in others.notes)
+
+
+def test_the_help_has_the_numbers_of_passages_of_both_comparisons(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["measure", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"(default: 2,5,10; with --gold {','.join(map(str, KS))})" in text
 
 
 def test_a_budget_that_is_too_small_is_said_and_reads_nothing() -> None:

@@ -196,3 +196,12 @@ def test_threads_give_a_stem_one_number():
         assert len(stems) == 40 * 97
         assert postings.lengths.tolist() == [400] * len(together)
         assert postings.texts_with(stems["w39x5"]).tolist() == [39 - shift, len(together) - 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("k1", -0.5), ("k1", float("nan")), ("b", -0.1), ("b", 1.5), ("heading_weight", 0)],
+)
+def test_parameters_out_of_their_range_are_refused(name, value):
+    with pytest.raises(ValueError, match=rf"^{name} is .*; got {value}$"):
+        BM25(**{name: value})

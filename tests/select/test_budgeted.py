@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew import Pipeline
+from clew.algorithms.budgeted import METHODS
 from clew.graph import Edges, Facts, Graph, freeze
 from clew.order import Sandwich
 from clew.seed import Dense
@@ -343,3 +344,12 @@ def test_a_question_that_touches_nothing_is_answered_with_nothing(index):
     graph = index.graph
     found = select(Budgeted("best"), graph, np.zeros(len(graph)))
     assert (len(found.nodes), found.value, found.bound) == (0, 0.0, 0.0)
+
+
+def test_a_question_that_is_linked_to_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"q_links is a whole number of at least 1.*; got 0"):
+        Budgeted(q_links=0)
+
+
+def test_the_methods_that_the_solver_knows_are_named():
+    assert not [name for name in ("auto", *METHODS) if f'"{name}"' not in Budgeted.__doc__]

@@ -221,3 +221,9 @@ def test_what_is_like_a_bridge_is_deferred_too():
     assert select(
         MMR(0.3), Graph.of(list("abc"), vectors=vectors), [0.0, 1.0, 0.9], candidates=bridged
     ).nodes.tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_a_number_of_items_below_one_is_refused(k):
+    with pytest.raises(ValueError, match=f"k is a whole number of at least 1, or None; got {k}"):
+        Top(k)

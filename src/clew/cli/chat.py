@@ -25,7 +25,7 @@ from clew.model import ModelError
 EXAMPLES = """examples:
   clew chat docs/                                     no model: it quotes the sentences that answer
   clew chat docs/ --model http://localhost:11434/v1#qwen3
-  clew chat docs.clew --model langchain_openai:ChatOpenAI:gpt-4o-mini --names
+  clew chat docs/ --model langchain_openai:ChatOpenAI:gpt-4o-mini --names
   clew chat docs/ --ask "Who is the coxswain?" --ask "Where does he live?"
 
 A question may refer to the one before it ("Where does she live?"): a model writes it in full;

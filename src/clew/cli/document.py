@@ -12,7 +12,7 @@ from clew.cli import models
 from clew.cli.parser import Commands, add_command, positive_integer, share
 from clew.cli.settings import add_settings_option, method_of
 from clew.cli.source import add_reading_options, check_writable_folder, open_source
-from clew.cli.terminal import print_remark, print_result, shows_progress
+from clew.cli.terminal import counted, print_remark, print_result, shows_progress
 from clew.document import Document
 from clew.documentation import estimate_documentation, write_documentation
 from clew.documentation.documentation import Documentation, earlier_pages
@@ -182,21 +182,23 @@ def _counts(documentation: Documentation, index: Index) -> str:
     reference, sections = documentation.reference, documentation.sections
     names = sum(1 for _ in reference.walk())
     pages = len({section.page for section in sections}) + len(reference.modules)
-    counts = [f"{names:,} public names"] if names else []
-    counts += [f"{len(sections):,} sections"] if sections or not names else []
-    counts += [f"{len(documentation.topics):,} topics"] if documentation.topics else []
-    text = f"{', '.join(counts)} on {pages:,} pages"
+    topics = len(documentation.topics)
+    counts = [counted(names, "public name")] if names else []
+    counts += [counted(len(sections), "section")] if sections or not names else []
+    counts += [counted(topics, "topic")] if topics else []
+    text = f"{', '.join(counts)} on {counted(pages, 'page')}"
     if not sections and names:
         return text
     graph = index.graph
-    ids = {graph.ids[row] for row in np.flatnonzero(graph.content).tolist()}
+    is_passage = graph.content & ~graph.kinds.mask("sentence")
     of_code = sum(
         graph.ids[int(graph.documents[row])] in reference.documents
-        for row in np.flatnonzero(graph.content & (graph.documents >= 0)).tolist()
+        for row in np.flatnonzero(is_passage & (graph.documents >= 0)).tolist()
     )
-    passages = len(ids) - of_code
+    passages = int(is_passage.sum()) - of_code
     covered = passages - len(documentation.uncovered)
-    return f"{text}, from {covered:,} of {passages:,} passages" + (" of prose" if names else "")
+    of_prose = " of prose" if names else ""
+    return f"{text}, from {covered:,} of {counted(passages, 'passage')}{of_prose}"
 
 
 def without_pages(index: Index, source: str) -> Index:

@@ -134,7 +134,8 @@ def _add_comparison_options(parser: Parser) -> None:
         "--limits",
         type=positive_integers,
         metavar="K,L",
-        help=f"numbers of passages (default: {','.join(map(str, KS))})",
+        help=f"numbers of passages (default: {','.join(map(str, KS))}; with --gold "
+        f"{','.join(map(str, QUOTE_KS))})",
     )
     parser.add_argument(
         "--baseline",

@@ -32,7 +32,7 @@ def add_settings_option(parser: Parser, *, recipe: bool = True) -> None:
         default=[],
         metavar="PATH=VALUE",
         help=f"a parameter {of_a_recipe}of the reading: {', '.join(OF_AN_INDEX)}, such as "
-        "splitter.overlap=20 or reports.level=1; may come several times",
+        "splitter.language=de or reports.level=1; may come several times",
     )
 
 
@@ -102,11 +102,10 @@ def check_used(settings: Iterable[str], used: Iterable[str], options: argparse.N
     """
     known = set(used)
     for setting in settings:
-        if _first_word(setting) not in known:
-            raise ValueError(
-                f"--set {setting}: {options.source} is read without {_first_word(setting)}: "
-                f"add --{_first_word(setting)}"
-            )
+        part = _first_word(setting)
+        if part not in known:
+            advice = "give `clew index` a --model" if part == "triples" else f"add --{part}"
+            raise ValueError(f"--set {setting}: {options.source} is read without {part}: {advice}")
 
 
 def _first_word(setting: str) -> str:

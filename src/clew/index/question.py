@@ -81,7 +81,8 @@ class QueryOptions:
         max_share: The share of the budget, above 0 and at most 1, that one source may have on the
             page, its headings included, where others have a prize, too. It may also have no larger
             share of the entries than this (but one entry), and what is left out is in `dropped`.
-            A source is a file, or a document with all that is in it. None is 1, no cap; for an
+            A source is a file, or a document with all that is in it. Without a budget the share is
+            one of the page without a cap, and one entry may be all of it. None is 1, no cap; for an
             index of `untrusted` documents it is 0.5, so that no single author has the majority.
         min_relevance: Passages that are less relevant to the question by themselves are not read,
             however much room there is; in [0, 1], see `clew.relevance`. Where all are, the context

@@ -257,7 +257,7 @@ def _find_in(
     elif is_graph_document(source):
         document = _with_id(from_langchain_document(source.source))
         facts = facts_of_graph_document(source)
-        yield _unless_empty(replace(document, facts=facts), source)
+        yield _unless_empty(replace(document, facts=tuple(facts)), source)
     else:
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
 
@@ -429,8 +429,9 @@ def _merge_repeated_facts(documents: Sequence[Document]) -> list[Document]:
         key = document.id, document.text
         if document.facts and key in position:
             first = merged[position[key]]
-            facts = tuple(dict.fromkeys((*first.facts, *document.facts)))
-            merged[position[key]] = replace(first, facts=facts)
+            both = (*first.facts, *document.facts)  # lists, too, where they are of a file of JSON
+            facts = dict.fromkeys(tuple(one) if isinstance(one, list) else one for one in both)
+            merged[position[key]] = replace(first, facts=tuple(facts))
             continue
         if document.facts:
             position[key] = len(merged)

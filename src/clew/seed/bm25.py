@@ -61,6 +61,16 @@ class BM25:
     kinds: tuple[str, ...] = ("passage",)
     heading_weight: int = 2
 
+    def __post_init__(self) -> None:
+        if not self.k1 >= 0:
+            raise ValueError(f"k1 is a number of at least 0; got {self.k1}")
+        if not 0 <= self.b <= 1:
+            raise ValueError(f"b is a share from 0 to 1; got {self.b}")
+        if self.heading_weight < 1:
+            raise ValueError(
+                f"heading_weight is a whole number of at least 1; got {self.heading_weight}"
+            )
+
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         index = graph.part(InvertedIndexPart(self.kinds, self.heading_weight))
 

@@ -69,7 +69,7 @@ class Budgeted:
 
     Attributes:
         method: "auto" (heuristics, then a proof as far as `work` goes), "best", "density",
-            "local", "tree", "lagrange" or "greedy".
+            "local", "tree", "priced", "lagrange" or "greedy".
         q_links: to how many nodes the question is linked; to all, connectivity says nothing.
         extend_links: link the question to the next best nodes, too, where all that the linked ones
             reach fits in the budget.
@@ -108,6 +108,11 @@ class Budgeted:
     work: int = 24
 
     def __post_init__(self) -> None:
+        if self.q_links < 1:
+            raise ValueError(
+                f"q_links is a whole number of at least 1: nothing else joins the question; "
+                f"got {self.q_links}"
+            )
         if not 0 <= self.fact_share < 1:
             raise ValueError(
                 f"fact_share is a share of the budget in [0, 1); got {self.fact_share}"

@@ -55,6 +55,8 @@ class Top:
     min_share_with_facts: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise ValueError(f"k is a whole number of at least 1, or None; got {self.k}")
         for name in ("min_share", "min_share_with_facts"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(
