@@ -116,6 +116,12 @@ def langchain_lancedb(documents: list[Document]) -> Any:
     return store
 
 
+def llama_index_memory(_: int) -> Any:
+    from llama_index.core.vector_stores.simple import SimpleVectorStore
+
+    return SimpleVectorStore()
+
+
 def llama_index_chroma(_: int) -> Any:
     import chromadb
     from llama_index.vector_stores.chroma import ChromaVectorStore
@@ -177,6 +183,7 @@ LANGCHAIN = (
     langchain_lancedb,
 )
 LLAMA_INDEX = (
+    llama_index_memory,
     llama_index_chroma,
     llama_index_qdrant,
     llama_index_pgvector,

@@ -99,7 +99,7 @@ def test_nothing_is_embedded_twice_and_the_answer_is_that_of_the_nodes(
 ):
     index = VectorStoreIndex(nodes, embed_model=embed_model)
     embed_model.seen.clear()
-    retriever = ClewRetriever.from_index(index)
+    retriever = ClewRetriever.from_index(index, candidates=None)
     found = retriever.retrieve(question)
     assert embed_model.seen == [("question", question)]
     assert ids(found) == ids(ClewRetriever.from_nodes(nodes, embed_model).retrieve(question))
@@ -426,7 +426,8 @@ def test_only_the_nodes_of_a_summary_index_are_read_from_a_shared_docstore(
 def test_what_only_the_searches_of_a_store_use_is_checked_and_named_where_there_are_none(
     nodes, embed_model
 ):
-    for index in (SummaryIndex(nodes), VectorStoreIndex(nodes, embed_model=embed_model)):
+    in_memory = VectorStoreIndex(nodes, embed_model=embed_model)
+    for index in (SummaryIndex(nodes), in_memory):
         for wrong, error in (
             ({"candidates": 0}, "candidates is a whole number"),
             ({"hops": 9}, "hops is the number"),
@@ -435,15 +436,51 @@ def test_what_only_the_searches_of_a_store_use_is_checked_and_named_where_there_
         ):
             with pytest.raises((TypeError, ValueError), match=error):
                 ClewRetriever.from_index(index, embed_model, **wrong)
-        given = {"candidates": 5, "hops": 0, "edges": [("see", "url")]}
-        for names in (["candidates"], ["hops", "edges"], ["candidates", "hops", "edges"]):
-            unused = (
-                f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes"
+    given = {"candidates": 5, "hops": 0, "edges": [("see", "url")]}
+    for names in (["candidates"], ["hops", "edges"], ["candidates", "hops", "edges"]):
+        unused = f"{', '.join(names)}: not used, since this SummaryIndex has its nodes"
+        with pytest.warns(UserWarning, match=unused):
+            ClewRetriever.from_index(
+                SummaryIndex(nodes), embed_model, **{name: given[name] for name in names}
             )
-            with pytest.warns(UserWarning, match=unused):
-                ClewRetriever.from_index(
-                    index, embed_model, **{name: given[name] for name in names}
-                )
+    with pytest.warns(UserWarning, match="hops: not used"):
+        ClewRetriever.from_index(in_memory, candidates=None, hops=0)
+
+
+async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
+    store, nodes, embed_model, question
+):
+    """The same vectors, so the same nodes, in the same order, and none is embedded."""
+    films = [
+        TextNode(text=f"Film {i}\nIt was directed by Ben Okri {i} in Rome.", id_=f"film{i}")
+        for i in range(20)
+    ]
+    director = TextNode(text="Ben Okri 7\nHe was born on an island.", id_="director")
+    every = [*nodes, *films, director]
+    in_memory = VectorStoreIndex(every, embed_model=embed_model)
+    hosted = VectorStoreIndex(
+        every,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=embed_model,
+    )
+    embed_model.seen.clear()
+    who = "Where was the director of Film 7 born?"
+    how = {"candidates": 5, "budget": None}
+    over = ClewRetriever.from_index(in_memory, **how)
+    for asked in (question, who):
+        found = ids(over.retrieve(asked))
+        assert found == ids(await over.aretrieve(asked))
+        assert {*found} == {*ids(ClewRetriever.from_index(hosted, **how).retrieve(asked))}
+    context = over.context(who)
+    assert "director" in context.ids
+    assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+    assert any("Ben Okri 7" in str(item.why) for item in context), "names are read"
+    assert "director" not in ids(
+        ClewRetriever.from_index(in_memory, hops=0, **how).retrieve(who)
+    )
+    assert asked_texts(embed_model) == []
+    in_memory.insert_nodes([TextNode(text="Ben Okri 7 steers.", id_="new")])
+    assert "new" in ids(over.retrieve("Who is Ben Okri 7?"))
 
 
 @pytest.mark.parametrize("candidates", [0, -1, True, 2.0, "5"])

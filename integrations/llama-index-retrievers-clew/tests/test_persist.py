@@ -74,7 +74,7 @@ def test_the_embedder_fitted_on_the_texts_is_saved_with_them(tmp_path, documents
 
 def test_it_may_lie_beside_the_files_of_a_storage_context(tmp_path, nodes, embed_model, question):
     index = VectorStoreIndex(nodes, embed_model=embed_model)
-    saved = ClewRetriever.from_index(index)
+    saved = ClewRetriever.from_index(index, candidates=None)
     index.storage_context.persist(str(tmp_path))
     saved.persist(tmp_path)
     StorageContext.from_defaults(persist_dir=str(tmp_path))

@@ -32,6 +32,7 @@ from llama_index.retrievers.clew.asking_retriever import (
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
+    is_in_memory,
     listed_ids,
     nodes_with_vectors,
     without_vector,
@@ -57,7 +58,7 @@ from clew.read import Split, Triple
 from clew.remote import PulledIndex
 
 CANDIDATES = 50
-"""How many nodes a vector store that keeps the text is asked for."""
+"""How many nodes a vector store is asked for."""
 
 CONSTRUCTOR = ("callback_manager", "object_map", "objects", "verbose")
 """What the constructor of LlamaIndex's base class takes."""
@@ -196,7 +197,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         index: BaseIndex[Any],
         embed_model: EmbedderSource | None = None,
         *,
-        candidates: int = CANDIDATES,
+        candidates: int | None = CANDIDATES,
         facts: Facts | None = None,
         hops: int = HOPS,
         edges: Iterable[tuple[str, str]] = (),
@@ -205,29 +206,31 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     ) -> Self:
         """Return a retriever over the nodes of a LlamaIndex index.
 
-        The nodes are read from its docstore, with the vectors that its vector store can give. A
+        Where its vector store can be searched for all there is, since it keeps the text itself or
+        is LlamaIndex's own in memory, each question searches the store, reads names and symbols in
+        what it finds (`extractor=None` reads none), and searches twice more for what this leads to:
+        names that a node which the question names gives for its other words, as a film gives its
+        director, then the question with three names. Where it finds few names, as in documentation,
+        none is read or followed. Filters go to the store. How near a node is, the store's own
+        vectors say, where they can be had: those in memory and those of Chroma, Elasticsearch,
+        LanceDB, Postgres and Qdrant; else its similarities. No node is embedded. The searches bring
+        these vectors along. So a question calls the store three times by default, once for each
+        search, and once more for each edge, and for the vectors of nodes that were fetched by their
+        ids.
+
+        Of another index, and with `candidates=None` of one in memory, too, all nodes are read from
+        the docstore into an index of clew's own, with the vectors that the vector store can give. A
         question after nodes were inserted or deleted there sees that. A node that was replaced
         under its own id is seen after `refresh`.
-
-        Where the vector store keeps the text itself, so that the docstore has none, each question
-        searches the store, reads names and symbols in what it finds (`extractor=None` reads none),
-        and searches twice more for what this leads to: names that a node which the question names
-        gives for its other words, as a film gives its director, then the question with three names.
-        Where it finds few names, as in documentation, none is read or followed. Filters go to the
-        store. How near a node is, the store's own vectors say, where they can be had: those of
-        Chroma, Elasticsearch, LanceDB, Postgres and Qdrant; else its similarities. No node is
-        embedded. The searches bring these vectors along. So a question calls the store three times
-        by default, once for each search, and once more for each edge, and for the vectors of nodes
-        that were fetched by their ids.
 
         Args:
             index: Any index with a docstore.
             embed_model: The model the index was embedded with. None stands for the one it knows.
-            candidates: How many nodes the vector store is asked for. Of an index whose docstore has
-                the nodes all are read: a warning says that this is not used, nor `hops` or `edges`.
+            candidates: How many nodes the vector store is asked for; None for an index of clew's
+                own of all nodes. Where there is no other, a warning says that this is not used, nor
+                `hops` or `edges`.
             facts: As in `from_nodes`.
-            hops: How many more searches of a store that keeps the text follow the first, each
-                adding up to 15 nodes.
+            hops: How many more searches of the store follow the first, each adding up to 15 nodes.
             edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
                 its own value of the first, or one of its own: `[("see", "url")]`. Values are texts
                 or numbers: no filter of LlamaIndex's takes a truth value. Each pair is one more
@@ -239,14 +242,15 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             **options: As in `from_documents`.
         """
         _check(options)
-        edges = check_searches(candidates, hops, edges)
+        edges = check_searches(CANDIDATES if candidates is None else candidates, hops, edges)
         if options.get("object_map") is None:  # what its own retriever would read for such nodes
             options["object_map"] = getattr(index, "_object_map", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
-        nodes = nodes_with_vectors(index)
+        is_searched = candidates is not None and embed_model is not None and is_in_memory(index)
+        nodes = [] if is_searched else nodes_with_vectors(index)
         if nodes:
-            searches = {"candidates": candidates != CANDIDATES, "hops": hops != HOPS}
+            searches = {"candidates": candidates not in (CANDIDATES, None), "hops": hops != HOPS}
             _warn_of_unused(index, [*filter(searches.get, searches), *["edges"] * bool(edges)])
             retriever = cls.from_nodes(
                 nodes, embed_model, facts=triples, show_progress=show_progress, **options
@@ -259,7 +263,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         found = Candidates(
             index,
             config,
-            candidates,
+            CANDIDATES if candidates is None else candidates,
             triples,
             embedder=clew.Embedder.of(embed_model),
             hops=hops,
@@ -484,7 +488,7 @@ def _warn_of_unused(index: BaseIndex[Any], names: Sequence[str]) -> None:
         warnings.warn(
             f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes in the "
             "docstore, and all of them are indexed; such options are of the searches of a vector "
-            "store that keeps the text",
+            "store in memory, or of one that keeps the text",
             UnusedOptionsWarning,
             stacklevel=3,
         )

@@ -105,16 +105,23 @@ def _vectors_in_memory(index: Any) -> Mapping[str, Any]:  # noqa: ANN401  # of a
     return getattr(getattr(store, "data", None), "embedding_dict", None) or {}
 
 
+def is_in_memory(index: Any) -> bool:  # noqa: ANN401  # of any index
+    """Return whether an index has its vectors in LlamaIndex's own store in memory.
+
+    One of pictures, too, is none: these are in a store of their own.
+    """
+    return bool(_vectors_in_memory(index)) and not hasattr(index, "image_vector_store")
+
+
 def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
     """Return the ids of the nodes that an index lists, in its order; None where it has no list."""
     struct = index.index_struct
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         listed = list(dict.fromkeys(struct.nodes_dict.values()))
-        known = _vectors_in_memory(index)
-        has_pictures = hasattr(index, "image_vector_store")  # which are in a store of their own
-        if not known or has_pictures:
+        if not is_in_memory(index):
             return listed
-        return [id for id in listed if id in known]  # `delete_nodes` deletes there alone
+        known = _vectors_in_memory(index)  # `delete_nodes` deletes there alone
+        return [id for id in listed if id in known]
     nodes = getattr(struct, "nodes", None)
     if isinstance(nodes, list):
         return list(dict.fromkeys(nodes))
@@ -213,7 +220,7 @@ def check_searches(candidates: object, hops: object, edges: object) -> tuple[tup
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """An index whose vector store keeps the text: each question narrows the store's best nodes.
+    """An index whose vector store is searched: each question narrows the store's best nodes.
 
     What a question asks of the store is a row of requests, each made of what came before.
     `_requests` yields them, and `find` and `afind` carry them out.

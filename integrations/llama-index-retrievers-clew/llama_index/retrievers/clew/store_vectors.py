@@ -75,6 +75,11 @@ def _known(store: object) -> str | None:
     return None if known == "ElasticsearchStore" and not _has_dense_vectors(store) else known
 
 
+def _in_memory(store: Any, ids: Sequence[str]) -> Vectors:  # noqa: ANN401
+    vectors = store.data.embedding_dict
+    return {id: vectors[id] for id in ids if id in vectors}
+
+
 def _chroma(store: Any, ids: Sequence[str]) -> Vectors:  # noqa: ANN401  # of any store, here and below
     found = store._collection.get(ids=list(ids), include=["embeddings"])
     return dict(zip(found["ids"], found["embeddings"], strict=True))
@@ -141,6 +146,7 @@ READERS: Mapping[str, ReadVectors] = {
     "LanceDBVectorStore": _lancedb,
     "PGVectorStore": _postgres,
     "QdrantVectorStore": _qdrant,
+    "SimpleVectorStore": _in_memory,
 }
 """By the name of the class of the store or of one that it is derived from."""
 
