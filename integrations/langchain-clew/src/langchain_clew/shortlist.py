@@ -270,11 +270,11 @@ def _search_with_relevance(store: VectorStore, name: str) -> Callable[..., Any]:
         store: What is searched.
         name: The method.
     """
-    search: Callable[..., Any] = getattr(store, name)
-    if getattr(search, "__func__", None) is not getattr(VectorStore, name):
-        return search
-    unchecked: Callable[..., Any] = getattr(search.__self__, f"_{name}")  # type: ignore[attr-defined]
-    return unchecked
+    search: Any = getattr(store, name)
+    if getattr(search, "__func__", None) is getattr(VectorStore, name):
+        search = getattr(search.__self__, f"_{name}")
+    found: Callable[..., Any] = search
+    return found
 
 
 @contextmanager
