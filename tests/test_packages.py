@@ -18,7 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.distributions import FOLDERS, requirements
+from tests.distributions import FOLDERS, ROOT, requirements
 
 pytestmark = pytest.mark.slow
 ADAPTERS = [name for name in FOLDERS if name != "clew"]
@@ -116,6 +116,30 @@ def test_a_wheel_says_what_an_index_wants_to_know_and_has_its_licence(index):
     assert not {file: owners for file, owners in owned.items() if len(owners) > 1}
     ours = {"clew", "langchain_clew", "llama_index"}
     assert {file.split("/")[0] for file in owned if ".dist-info/" not in file} == ours
+
+
+def test_what_a_release_builds_says_where_the_project_is_found(index, tmp_path):
+    """It writes the addresses first, here into what a source archive holds."""
+    address, built = "https://host.example/owner/clew", tmp_path / "built"
+    for name in FOLDERS:
+        with tarfile.open(next((index / name).glob("*.tar.gz"))) as archive:
+            archive.extractall(tmp_path / name, filter="data")
+        (folder,) = (tmp_path / name).iterdir()
+        (folder / "PKG-INFO").unlink()  # a checkout has none
+        run(sys.executable, str(ROOT / ".ci" / "urls"), address, cwd=folder)
+        run(sys.executable, "-m", "hatchling", "build", "-d", str(built / name), cwd=folder)
+        with tarfile.open(next((built / name).glob("*.tar.gz"))) as archive:
+            packed = archive.extractfile(f"{folder.name}/PKG-INFO").read()
+        with zipfile.ZipFile(next((built / name).glob("*.whl"))) as wheel:
+            (about,) = [one for one in wheel.namelist() if one.endswith(".dist-info/METADATA")]
+            installed = wheel.read(about)
+        for metadata in map(message_from_bytes, (packed, installed)):
+            assert set(metadata.get_all("Project-URL")) == {
+                f"Homepage, {address}",
+                f"Source, {address}",
+                f"Changelog, {address}/blob/HEAD/CHANGELOG.md",
+                f"Issues, {address}/issues",
+            }
 
 
 def test_a_source_archive_has_what_it_is_built_and_tested_with_and_no_other_distribution(index):

@@ -1,4 +1,8 @@
-"""Pipelines of LlamaIndex with clew in the place of their retriever, or behind it."""
+"""Pipelines of LlamaIndex with clew in the place of their retriever, or behind it.
+
+The source archive of llama-index-core has no tests (0.14.25 was looked at), so that none of theirs
+can be run with clew, as LangChain's are. These stand in for them.
+"""
 
 from __future__ import annotations
 

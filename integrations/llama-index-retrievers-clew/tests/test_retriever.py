@@ -71,6 +71,27 @@ async def test_every_recipe_gives_the_same_nodes_in_the_same_order_everywhere(
     assert (await retriever.acontext(question)).text == context.text
 
 
+def test_a_cutoff_keeps_the_related_and_cuts_the_unrelated_at_the_same_line_for_each_question(
+    nodes,
+):
+    """No node is cut for what the budget holds, so that the unrelated come, too."""
+    cutoff = SimilarityPostprocessor(similarity_cutoff=0.3)
+    retriever = ClewRetriever.from_nodes(nodes, recipe="dense", budget=None)
+    for question, related, unrelated in (
+        ("Where is Jersey?", "jersey", "alexandria"),
+        ("Who taught Gerald Durrell to look at the water of ponds?", "theodore", "corfu"),
+    ):
+        found = retriever.retrieve(question)
+        assert {related, unrelated} <= set(ids(found))
+        kept = ids(cutoff.postprocess_nodes(found))
+        assert related in kept
+        assert unrelated not in kept
+    for recipe in ("dense", clew.recipes.DEFAULT):
+        found = retriever.with_options(recipe=recipe).retrieve("How do I bake bread at home?")
+        assert found, "a few sentences are too few to tell that nothing answers"
+        assert cutoff.postprocess_nodes(found) == [], "even its best passage is unrelated"
+
+
 def test_the_callers_documents_are_neither_changed_nor_shared(index, documents, question):
     before = [document.model_copy(deep=True) for document in documents]
     retriever = ClewRetriever(index)

@@ -8,7 +8,7 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -188,8 +188,9 @@ class Shortlist:
             return self._store_embedder.embed_question(request.text)
         arguments = self._arguments(request)
         if request.is_judged:
+            judged = _search_with_relevance(self.store, WITH_RELEVANCE)
             with _relevance_known(self.store):
-                near = self.store.similarity_search_with_relevance_scores(request.text, **arguments)
+                near = judged(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
         if (brought := self._search_with_vectors(request)) is not None:
             return brought
@@ -215,7 +216,7 @@ class Shortlist:
             return await asyncio.to_thread(embedder.embed_question, request.text)
         arguments = self._arguments(request)
         if request.is_judged:
-            ajudged = self.store.asimilarity_search_with_relevance_scores
+            ajudged = _search_with_relevance(self.store, f"a{WITH_RELEVANCE}")
             with _relevance_known(self.store):
                 near = await ajudged(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
@@ -256,6 +257,24 @@ class Shortlist:
         known = known_store(self.store)
         besides = {} if known is None else known.beside_filter(self.store, search.limit)
         return {"k": search.limit, **besides, **self.search_kwargs, "filter": search.filter}
+
+
+def _search_with_relevance(store: VectorStore, name: str) -> Callable[..., Any]:
+    """Return a search for documents and relevances that does not print the documents.
+
+    LangChain's own method warns with the text of all of them where a relevance is outside of
+    [0, 1], as those of FAISS may be. It does nothing else to what `_NAME` gives. A method of the
+    store's own is called as it is.
+
+    Args:
+        store: What is searched.
+        name: The method.
+    """
+    search: Any = getattr(store, name)
+    if getattr(search, "__func__", None) is getattr(VectorStore, name):
+        search = getattr(search.__self__, f"_{name}")
+    found: Callable[..., Any] = search
+    return found
 
 
 @contextmanager

@@ -51,9 +51,26 @@ def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(
 def test_scores_that_not_every_document_has_count_for_nothing(
     compressor, documents, question, missing
 ):
-    some = scored(documents, "score", [0.1, 0.9, missing])
+    some = scored(documents, "relevance_score", [0.1, 0.9, missing])
     assert ids(compressor.compress_documents(some, question)) == ids(some)
     assert compressor.context(some, question).trace[0].notes["scores"].startswith("rank")
+
+
+@pytest.mark.parametrize("how", [{"recipe": "dense", "budget": None}, {}])
+async def test_a_key_called_score_is_the_user_s_own(documents, embeddings, question, how):
+    """It may be a grade, or the result of a match."""
+    compressor = ClewCompressor(embeddings=embeddings, **how)
+    plain = compressor.context(documents, question)
+    assert len(plain) > 2
+    grades = {one.id: float(grade) for grade, one in enumerate(documents, 1)}
+    for sign in (1, -1):
+        some = scored(documents, "score", [sign * grade for grade in grades.values()])
+        context = compressor.context(some, question)
+        assert [(one.id, one.score) for one in context] == [(one.id, one.score) for one in plain]
+        found = compressor.compress_documents(some, question)
+        assert found == await compressor.acompress_documents(some, question)
+        assert ids(found) == plain.ids
+        assert [one.metadata["score"] for one in found] == [sign * grades[one.id] for one in found]
 
 
 @pytest.mark.parametrize("logits", [[-7.5, -1.0, -4.0], [-7.5, 3.0, -4.0], [-0.9, -0.2, -0.3]])

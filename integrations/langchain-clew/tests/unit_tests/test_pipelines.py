@@ -203,6 +203,43 @@ async def test_a_self_query_asks_clew_with_the_filter_that_a_model_wrote(retriev
         )
 
 
+class Keeping(Visitor):
+    """Translates a filter into a function, which an in-memory store takes."""
+
+    def visit_operation(self, operation):
+        parts = [one.accept(self) for one in operation.arguments]
+        return lambda document: all(part(document) for part in parts)
+
+    def visit_comparison(self, comparison):
+        key, wanted = comparison.attribute, comparison.value
+        if comparison.comparator == Comparator.LT:
+            return lambda document: document.metadata[key] < wanted
+        return lambda document: wanted in document.metadata[key]
+
+    visit_structured_query = MongoLike.visit_structured_query
+
+
+async def test_what_a_self_query_found_in_a_store_makes_a_context(documents, embeddings, question):
+    written = {"query": question, "filter": "and(lt('length', 75), eq('tags', 'myth'))"}
+    asks = FakeListChatModel(responses=[json.dumps(written)])
+    parser = StructuredQueryOutputParser(ast_parse={written["filter"]: SHORT_MYTH}.__getitem__)
+    own = SelfQueryRetriever(
+        vectorstore=InMemoryVectorStore.from_documents(documents, embeddings),
+        query_constructor=ChatPromptTemplate.from_template("{query}") | asks | parser,
+        structured_query_translator=Keeping(),
+        search_kwargs={"k": len(documents)},
+    )
+    asked = "Short myths about thread?"
+    allowed = own.invoke(asked)
+    assert sorted(ids(allowed)) == sorted(d.id for d in documents if d.metadata["length"] < 75)
+    compressor = ClewCompressor(embeddings=embeddings, budget=60)
+    context = ContextualCompressionRetriever(base_retriever=own, base_compressor=compressor)
+    found = context.invoke(asked)
+    assert found == await context.ainvoke(asked) == compressor.compress_documents(allowed, asked)
+    assert 0 < len(found) < len(allowed)
+    assert found[0].id == "ariadne", "the one short myth about thread"
+
+
 def test_another_retriever_answers_where_clew_raises(documents, embeddings, question):
     strict = ClewRetriever.from_documents(documents, embeddings, budget=1, strict=True)
     store = InMemoryVectorStore.from_documents(documents, embeddings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 
 import pytest
 from langchain_clew import ClewRetriever
@@ -94,6 +95,52 @@ async def test_a_threshold_is_by_the_stores_own_relevance(documents, embeddings,
     assert set(ids(connected.invoke(question))) <= set(theirs)
     none = {**search, "search_kwargs": {"score_threshold": 1.0}}
     assert ClewRetriever.from_vectorstore(store, **none).invoke(question) == []
+
+
+class Checking(InMemoryVectorStore):
+    """A store whose own methods say how relevant a document is."""
+
+    def similarity_search_with_relevance_scores(self, query, k=4, **kwargs):
+        return [(document, 0.5) for document in self.similarity_search(query, k)]
+
+    async def asimilarity_search_with_relevance_scores(self, query, k=4, **kwargs):
+        return self.similarity_search_with_relevance_scores(query, k)
+
+
+async def test_a_relevance_outside_of_0_to_1_prints_no_documents(documents, embeddings, question):
+    """As FAISS has it, whose relevance of a distance is below 0 for much of what it finds."""
+
+    class Far(InMemoryVectorStore):
+        def _select_relevance_score_fn(self):
+            return lambda cosine: 6 * cosine - 2
+
+    store = Far.from_documents(documents, embeddings)
+    with pytest.warns(UserWarning, match="must be between 0 and 1"):
+        scored = store.similarity_search_with_relevance_scores(question, k=50)
+    relevances = [score for _, score in scored]
+    assert min(relevances) < 0 < 1 < max(relevances)
+    search = {"score_threshold": 0.2}
+    retriever = ClewRetriever.from_vectorstore(
+        store, search_type="similarity_score_threshold", search_kwargs=search
+    )
+    wanted = [document.id for document, score in scored if score >= 0.2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = retriever.invoke(question)
+        assert ids(found) == ids(await retriever.ainvoke(question)) == wanted
+
+
+async def test_a_relevance_by_a_method_of_the_store_s_own_is_taken(documents, embeddings, question):
+    store = Checking.from_documents(documents, embeddings)
+    for threshold, n_found in ((0.4, len(documents)), (0.6, 0)):
+        retriever = ClewRetriever.from_vectorstore(
+            store,
+            search_type="similarity_score_threshold",
+            search_kwargs={"score_threshold": threshold},
+            budget=None,
+        )
+        found = retriever.invoke(question)
+        assert len(found) == len(await retriever.ainvoke(question)) == n_found
 
 
 MEANINGS = {
