@@ -279,7 +279,7 @@ def test_edges_of_several_types_find_what_has_one_of_their_values_in_qdrant():
 
 @pytest.mark.parametrize("kind", ["chroma", "postgres", "postgres table"])
 def test_edges_of_several_types_find_what_has_one_of_their_values(kind, request):
-    """Chroma takes values of one type in a list, PGVector no truth value, and PGVectorStore fails where another row has one of another type."""
+    """Chroma takes one type in a list, PGVector no truth value, PGVectorStore one type in all rows."""
     first = Document(QUESTIONS[0], metadata={"see": 7, "is_open": True})
     others = [Document(f"Granite {n}.", metadata={"url": n}) for n in (7, "u1", 2.5, True, 8)]
     others.append(Document("Basalt.", metadata={"see": "u1"}))
@@ -308,7 +308,7 @@ DRIVERS = pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
 
 
 def table_in_postgres(request, driver="psycopg", columns=(), **how):
-    """LangChain's newer store in PostgreSQL, which has an event loop of its own, over a new table."""
+    """LangChain's newer store in PostgreSQL, with an event loop of its own, over a new table."""
     module = pytest.importorskip("langchain_postgres")
     pytest.importorskip(driver)
     if not hasattr(getattr(module, "PGVectorStore", None), "get"):
@@ -633,12 +633,8 @@ class Asked:
 
 
 KINDS = [name for name in vars(Asked) if not name.startswith("_")]
-WITH_OWN_SEARCH = (
-    "chroma",
-    "postgres",
-    "postgres_table",
-    "qdrant",
-)  # whose own methods find documents by vector, with ids
+WITH_OWN_SEARCH = "chroma", "postgres", "postgres_table", "qdrant"
+"""Whose own methods find documents by vector, with their ids."""
 NUMBERS = {id: f"{number:032x}" for number, id in enumerate(TEXTS)}  # ids as Qdrant takes them
 PORT = {
     "elasticsearch": [{"term": {"metadata.port.keyword": {"value": "Paxos"}}}],

@@ -73,22 +73,22 @@ class KnownStore:
         read: How its vectors are read, in one call. None where they cannot be.
         find_near: How it is searched by vector so that it gives the vectors along with the
             documents, which its own method leaves out. None where vectors are read in memory.
-        aread: What `read` does, for a store that is asked in an event loop; None for a thread.
-        afind_near: What `find_near` does, likewise.
         has_vectors: Whether a particular store has vectors of one kind, by which alone it searches.
         embeddings: What a store embeds with.
         beside_filter: What a search by a filter is to be told besides, from the store and how many
             documents are wanted.
+        aread: What `read` does, for a store that is asked in an event loop; None for a thread.
+        afind_near: What `find_near` does, likewise.
     """
 
     having: Having
     read: Read | None = None
     find_near: FindNear | None = None
-    aread: ReadAwaited | None = None
-    afind_near: FindNearAwaited | None = None
     has_vectors: Callable[[Any], bool] = lambda _: True
     embeddings: Callable[[Any], Embeddings | None] = lambda store: store.embeddings
     beside_filter: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
+    aread: ReadAwaited | None = None
+    afind_near: FindNearAwaited | None = None
 
 
 def known_store(store: VectorStore) -> KnownStore | None:
@@ -520,9 +520,9 @@ POSTGRES_TABLE = KnownStore(
     table_having,
     _read_table,
     _find_in_table,
-    _aread_table,
-    _afind_in_table,
-    has_vectors=_has_vectors_alone,
+    _has_vectors_alone,
+    aread=_aread_table,
+    afind_near=_afind_in_table,
 )
 """A `PGVectorStore`, and the `AsyncPGVectorStore` that it asks."""
 
@@ -531,10 +531,7 @@ STORES: Mapping[str, KnownStore] = {
     "AsyncPGVectorStore": POSTGRES_TABLE,
     "Chroma": KnownStore(mapping_having, _read_chroma, _find_in_chroma),
     "ElasticsearchStore": KnownStore(
-        elasticsearch_having,
-        _read_elasticsearch,
-        _find_in_elasticsearch,
-        has_vectors=_has_dense_vectors,
+        elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
     ),
     "FAISS": KnownStore(either_having, _read_faiss, beside_filter=_widely),
     "InMemoryVectorStore": KnownStore(function_having, _read_in_memory),
@@ -545,13 +542,11 @@ STORES: Mapping[str, KnownStore] = {
         _find_in_lancedb_of_package,
         embeddings=lambda store: store._embedding_function,
     ),
-    "PGVector": KnownStore(
-        mapping_having, _read_postgres, _find_in_postgres, has_vectors=_has_sessions
-    ),
+    "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres, _has_sessions),
     "PGVectorStore": POSTGRES_TABLE,
     "PineconeVectorStore": KnownStore(mapping_having),
     "QdrantVectorStore": KnownStore(
-        qdrant_having, _read_qdrant, _find_in_qdrant, has_vectors=_is_dense_in_qdrant
+        qdrant_having, _read_qdrant, _find_in_qdrant, _is_dense_in_qdrant
     ),
 }
 """By the name of the class, with its package where another one has a class of this name."""
