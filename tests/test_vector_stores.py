@@ -277,9 +277,9 @@ def test_edges_of_several_types_find_what_has_one_of_their_values_in_qdrant():
     }
 
 
-@pytest.mark.parametrize("kind", ["chroma", "postgres"])
+@pytest.mark.parametrize("kind", ["chroma", "postgres", "postgres table"])
 def test_edges_of_several_types_find_what_has_one_of_their_values(kind, request):
-    """Chroma takes values of one type in a list, and PGVector no truth value."""
+    """Chroma takes one type in a list, PGVector no truth value, PGVectorStore one type in all rows."""
     first = Document(QUESTIONS[0], metadata={"see": 7, "is_open": True})
     others = [Document(f"Granite {n}.", metadata={"url": n}) for n in (7, "u1", 2.5, True, 8)]
     others.append(Document("Basalt.", metadata={"see": "u1"}))
@@ -287,11 +287,14 @@ def test_edges_of_several_types_find_what_has_one_of_their_values(kind, request)
     if kind == "chroma":
         module = pytest.importorskip("langchain_chroma")
         store = module.Chroma(f"texts-{uuid.uuid4()}", ForLangChain())
+    elif kind == "postgres table":
+        store = table_in_postgres(request)
     else:
         module = pytest.importorskip("langchain_postgres")
         address = request.getfixturevalue("database").get_uri().replace("://", "+psycopg://")
         how = {"collection_name": "of several types", "pre_delete_collection": True}
         store = module.PGVector(ForLangChain(), connection=address, **how)
+        request.addfinalizer(store._engine.dispose)
     store.add_documents([first, *others])
     how = {"hops": 0, "edges": [("see", "url"), ("is_open", "url")], "recipe": "dense", "k": 9}
     found = OverLangChain.from_vectorstore(store, len(others) + 1, **how)
@@ -299,6 +302,132 @@ def test_edges_of_several_types_find_what_has_one_of_their_values(kind, request)
     assert [set(step) - {"found"} for step in steps] == [{"see -> url"}, {"is_open -> url"}]
     one = OverLangChain.from_vectorstore(store, 1, **how).context(QUESTIONS[0])
     assert {"Granite 7.", "Granite True."} <= {item.text for item in one}
+
+
+DRIVERS = pytest.mark.parametrize("driver", ["psycopg", "asyncpg"])
+
+
+def table_in_postgres(request, driver="psycopg", columns=(), **how):
+    """LangChain's newer store in PostgreSQL, with an event loop of its own, over a new table."""
+    module = pytest.importorskip("langchain_postgres")
+    pytest.importorskip(driver)
+    if not hasattr(getattr(module, "PGVectorStore", None), "get"):
+        pytest.skip("this langchain_postgres gives no vectors of a PGVectorStore")
+    address = request.getfixturevalue("database").get_uri()
+    engine = module.PGEngine.from_connection_string(address.replace("://", f"+{driver}://"))
+    request.addfinalizer(lambda: asyncio.run(engine.close()))
+    engine.init_vectorstore_table(
+        "texts",
+        32,
+        id_column=module.Column("langchain_id", "TEXT", nullable=False),
+        metadata_columns=[module.Column(*column) for column in columns],
+        overwrite_existing=True,
+    )
+    names = [name for name, _ in columns]
+    return module.PGVectorStore.create_sync(
+        engine, ForLangChain(), "texts", metadata_columns=names, **how
+    )
+
+
+@DRIVERS
+async def test_a_table_in_postgres_gives_what_the_store_in_memory_gives(driver, request):
+    store = table_in_postgres(request, driver)
+    store.add_documents(documents())
+    how = {"candidates": len(TEXTS), "budget": None}
+    same, retriever = in_memory(**how), OverLangChain.from_vectorstore(store, **how)
+    embedded.clear()
+    for question in QUESTIONS:
+        context = retriever.context(question)
+        assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
+        assert best(context) == best(same.context(question))
+        assert best(await retriever.acontext(question)) == best(context)
+        assert {one.id for one in retriever.invoke(question)} <= TEXTS.keys()
+    assert embedded == []
+
+
+@DRIVERS
+@pytest.mark.parametrize(
+    "columns", [(), [("isle", "TEXT"), ("deck", "INTEGER")]], ids=["json", "columns"]
+)
+async def test_edges_in_a_table_in_postgres_are_followed_under_the_same_filter(
+    driver, columns, request
+):
+    store = table_in_postgres(request, driver, columns)
+    store.add_documents(documents())
+    how = {"candidates": 1, "hops": 0, "recipe": "dense", "k": 16}
+    question = "Whom did Anna Alm meet with Ben Berg on island 0?"
+    seeing = OverLangChain.from_vectorstore(store, **how, edges=[("see", "isle")])
+    found = seeing.context(question)
+    wanted = in_memory(**how, edges=[("see", "isle")]).context(question)
+    assert {item.id for item in found} == {item.id for item in wanted}
+    assert len(found) == 11
+    assert {item.id for item in await seeing.acontext(question)} == {item.id for item in found}
+    some = seeing.context(question, filter={"deck": 0, "port": "Paxos"})
+    assert {(item.metadata["deck"], item.metadata["port"]) for item in some} == {(0, "Paxos")}
+    assert 1 < len(some) < len(found)
+    numbers = OverLangChain.from_vectorstore(store, **how, edges=[("deck", "deck")])
+    assert {item.metadata["deck"] for item in numbers.context(question)} == {0}
+    for edge in (("deck", "isle"), ("isle", "deck")):  # of other types
+        retriever = OverLangChain.from_vectorstore(store, **how, edges=[edge])
+        context = await retriever.acontext(question, filter={"deck": 0})
+        assert context.trace[0].notes["further"][0]["found"] == 0
+    by_id = OverLangChain.from_vectorstore(store, **how, edges=[("see", "langchain_id")])
+    assert by_id.context(question).trace[0].notes["further"][0]["found"] == 0
+    with pytest.raises(TypeError, match="beside such a filter"):
+        numbers.context(question, filter="deck = 0")
+
+
+@DRIVERS
+async def test_a_table_in_postgres_of_an_event_loop_is_asked_in_it(driver, request, monkeypatch):
+    filled = table_in_postgres(request, driver, [("deck", "INTEGER")])
+    filled.add_documents(documents())
+    module = pytest.importorskip("langchain_postgres.v2.async_vectorstore")
+    engines = pytest.importorskip("sqlalchemy.ext.asyncio")
+    address = request.getfixturevalue("database").get_uri().replace("://", f"+{driver}://")
+    own = engines.create_async_engine(address)
+    how = {"embedding_service": ForLangChain(), "metadata_columns": ["deck"]}
+    how["table_name"] = "texts"
+    engine = type(filled._engine).from_engine(own)
+    of_this_loop = type(filled._engine).from_engine(own, asyncio.get_running_loop())
+    stores = [
+        await module.AsyncPGVectorStore.create(engine, **how),
+        await type(filled).create(engine, **how),
+        await type(filled).create(of_this_loop, **how),
+    ]
+    calls = statements('"public"."texts"')
+    options = {"candidates": 9, "budget": None, "edges": [("deck", "deck")]}
+    context = OverLangChain.from_vectorstore(filled, **options).context(QUESTIONS[0])
+    for store in stores:
+        retriever = OverLangChain.from_vectorstore(store, **options)
+        calls.clear()
+        awaited = await retriever.acontext(QUESTIONS[0])
+        assert [all_of(awaited)[0], awaited.trace[0].notes["scores"]] == [
+            all_of(context)[0], "cosine of the store's vectors"
+        ]  # fmt: skip
+        searches = 1 + len(awaited.trace[0].notes["further"])
+        kinds = [one for one in calls if "distance" not in one]  # what is in the column of an edge
+        assert len(calls) - len(kinds) == searches > 2
+        assert len(kinds) == (store is stores[2])
+        known = store_with_vectors(store)
+        with monkeypatch.context() as patch:
+            patch.setitem(STORES, type(store).__name__, replace(known, find_near=None))
+            calls.clear()
+            assert all_of(await retriever.acontext(QUESTIONS[0])) == all_of(awaited)
+            assert len(calls) == searches + len(kinds) + 1
+    with pytest.raises(NotImplementedError, match="Use PGVectorStore"):
+        OverLangChain.from_vectorstore(stores[0]).context(QUESTIONS[0])
+    await own.dispose()
+
+
+def test_a_table_in_postgres_that_is_searched_by_words_too_is_asked_by_text(request):
+    module = pytest.importorskip("langchain_postgres.v2.hybrid_search_config")
+    both = module.HybridSearchConfig(fts_query="ferry")
+    store = table_in_postgres(request, hybrid_search_config=both)
+    store.add_documents(documents()[-3:])
+    assert store_with_vectors(store) is None
+    context = OverLangChain.from_vectorstore(store).context(QUESTIONS[-1])
+    assert context.trace[0].notes["search"] == "similarity_search_with_score"
+    assert {item.id for item in context} == {one.id for one in documents()[-3:]}
 
 
 async def test_a_store_in_postgres_that_is_async_alone_is_asked_by_text(database):
@@ -484,7 +613,12 @@ class Asked:
         module = pytest.importorskip("langchain_postgres")
         address = self.request.getfixturevalue("database").get_uri()
         how = {"connection": address.replace("://", "+psycopg://"), "pre_delete_collection": True}
-        return module.PGVector(ForLangChain(), **how), statements("langchain_pg_embedding")
+        store = module.PGVector(ForLangChain(), **how)
+        self.request.addfinalizer(store._engine.dispose)
+        return store, statements("langchain_pg_embedding")
+
+    def postgres_table(self):
+        return table_in_postgres(self.request), statements('"public"."texts"')
 
     def qdrant(self):
         client = pytest.importorskip("qdrant_client").QdrantClient(":memory:")
@@ -499,6 +633,8 @@ class Asked:
 
 
 KINDS = [name for name in vars(Asked) if not name.startswith("_")]
+WITH_OWN_SEARCH = "chroma", "postgres", "postgres_table", "qdrant"
+"""Whose own methods find documents by vector, with their ids."""
 NUMBERS = {id: f"{number:032x}" for number, id in enumerate(TEXTS)}  # ids as Qdrant takes them
 PORT = {
     "elasticsearch": [{"term": {"metadata.port.keyword": {"value": "Paxos"}}}],
@@ -566,7 +702,7 @@ async def test_langchain_s_searches_bring_the_vectors_along_that_would_be_read(
         return [one._replace(vector=None) for one in find(*search)]
 
     others = [replace(known, find_near=without_vectors)]
-    if kind in ("chroma", "postgres", "qdrant"):  # whose own methods find documents by vector
+    if kind in WITH_OWN_SEARCH:
         others.append(replace(known, find_near=None))
         own = store.similarity_search_by_vector(
             vector_of(QUESTIONS[0]), k=9, filter=filter_of(kind)
@@ -592,7 +728,7 @@ async def test_langchain_s_searches_bring_the_vectors_along_that_would_be_read(
     relevant = OverLangChain.from_vectorstore(
         store, 9, {"score_threshold": 0.1}, search_type="similarity_score_threshold", budget=None
     )
-    if kind in ("chroma", "postgres", "qdrant"):  # the others say no relevance, or give no ids
+    if kind in WITH_OWN_SEARCH:  # the others say no relevance, or give no ids
         calls.clear()
         searches = 1 + len(relevant.context(QUESTIONS[0]).trace[0].notes["further"])
         assert len(calls) == searches + 1 > 2  # the vectors of what the first search found are read

@@ -108,6 +108,19 @@ def langchain_pgvector(documents: list[Document]) -> Any:
     return store
 
 
+def langchain_pgvectorstore(documents: list[Document]) -> Any:
+    from langchain_postgres import Column, PGEngine, PGVectorStore
+
+    server = postgres()
+    address = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
+    engine, width = PGEngine.from_connection_string(address), len(ForLangChain().embed_query("one"))
+    engine.init_vectorstore_table("table", width, id_column=Column("langchain_id", "TEXT", False))
+    store = PGVectorStore.create_sync(engine, ForLangChain(), "table")
+    store.add_documents(documents)
+    store.server = server  # which ends with it
+    return store
+
+
 def langchain_lancedb(documents: list[Document]) -> Any:
     from langchain_community.vectorstores import LanceDB
 
@@ -180,6 +193,7 @@ LANGCHAIN = (
     langchain_chroma,
     langchain_qdrant,
     langchain_pgvector,
+    langchain_pgvectorstore,
     langchain_lancedb,
 )
 LLAMA_INDEX = (

@@ -206,7 +206,7 @@ class Shortlist:
 
     async def _acarry_out(self, request: Request) -> object:
         if isinstance(request, Read):
-            return await asyncio.to_thread(self._read, request)
+            return await self._aread(request)
         if isinstance(request, Embed):
             embedder = self._store_embedder
             assert embedder is not None, "its vectors are read, so it has one"
@@ -220,10 +220,8 @@ class Shortlist:
             with _relevance_known(self.store):
                 near = await ajudged(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
-        if request.vector is not None and self._find_near is not None:
-            brought = await asyncio.to_thread(self._search_with_vectors, request)
-            if brought is not None:
-                return brought
+        if (brought := await self._asearch_with_vectors(request)) is not None:
+            return brought
         if request.vector is not None:
             by_vector = self.store.asimilarity_search_by_vector
             return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
@@ -245,6 +243,23 @@ class Shortlist:
         if search.vector is None or self._find_near is None:
             return None
         found = self._find_near(self.store, _plain(search.vector), self._arguments(search))
+        return None if found is None else SearchResults.with_vectors(found)
+
+    async def _aread(self, request: Read) -> Mapping[str, Any]:
+        known = self._known
+        if known is None or known.aread is None:
+            return await asyncio.to_thread(self._read, request)
+        return await known.aread(self.store, request.documents)
+
+    async def _asearch_with_vectors(self, search: Search) -> SearchResults | None:
+        """Return what `_search_with_vectors` does without blocking the event loop."""
+        known = self._known
+        if search.vector is None or known is None or known.find_near is None:
+            return None
+        if known.afind_near is None:
+            return await asyncio.to_thread(self._search_with_vectors, search)
+        arguments = self._arguments(search)
+        found = await known.afind_near(self.store, _plain(search.vector), arguments)
         return None if found is None else SearchResults.with_vectors(found)
 
     @property

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from langchain_core.documents import Document
@@ -47,6 +50,80 @@ def mapping_having(_: object, key: str, values: Sequence[Any], filter: Any) -> o
     conditions += [{key: {"$eq": truth}} for truth in truths]
     only = conditions[0] if len(conditions) == 1 else {"$or": conditions}
     return {"$and": [filter, only]} if filter else only
+
+
+def table_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+    """Return a mapping for a `PGVectorStore`, in which a key is a column or a field of JSON.
+
+    The store reads a field as the type of the wanted values, and fails where another row has none
+    of that type. So fields are compared as texts, where `7` and `"7"` are one.
+    """
+    table = table_of(store)
+    if not hasattr(table, "aget"):  # before langchain_postgres 0.0.17, whose filters reach no JSON
+        return NotImplemented
+    if key in table.metadata_columns:
+        wanted = _of_the_column(store, key, values)
+    elif table.metadata_json_column is None or key in (table.id_column, table.content_column):
+        wanted = list(values)
+    else:
+        texts = (text for value in values for text in json_texts(value))
+        wanted = list(dict.fromkeys(texts))
+    if wanted:
+        return mapping_having(store, key, wanted, filter)
+    nothing = {table.id_column: {"$exists": False}}
+    return {"$and": [filter, nothing]} if filter else nothing
+
+
+def table_of(store: Any) -> Any:  # noqa: ANN401
+    """Return the `AsyncPGVectorStore` that a `PGVectorStore` asks, or that the store is itself."""
+    return getattr(store, "_PGVectorStore__vs", store)
+
+
+def _of_the_column(store: Any, key: str, values: Sequence[Any]) -> list[Any]:  # noqa: ANN401
+    """Return the values that a column may have, by one that it has: SQL fails to compare others.
+
+    A store that only its own event loop may ask gets all of them.
+    """
+    loop = getattr(getattr(store, "_engine", None), "_loop", None)
+    if loop is None or loop is asyncio._get_running_loop():
+        return list(values)
+    found = store.get(where={key: {"$exists": True}}, limit=1, include=["metadatas"])
+    return [
+        value
+        for metadata in found["metadatas"]
+        for wanted in values
+        for value in _as_in_column(metadata[key], wanted)
+    ]
+
+
+def _as_in_column(example: object, value: Any) -> list[Any]:  # noqa: ANN401
+    """Return a value as a column has it that has this example; nothing where it has none such.
+
+    Example:
+        >>> [_as_in_column(3, value) for value in (7, 7.0, 7.5, True, "7")]
+        [[7], [7], [], [], []]
+        >>> [_as_in_column(2.5, value) for value in (7, True, "7")], _as_in_column("u1", "7")
+        ([[7.0], [], []], ['7'])
+    """
+    if isinstance(value, (str, bool)) or isinstance(example, (str, bool)):
+        return [value] if type(value) is type(example) else []
+    if isinstance(example, int):
+        return [int(value)] if value == value // 1 else []
+    return [float(value)] if isinstance(example, (float, Decimal)) else []
+
+
+def json_texts(value: Any) -> list[str]:  # noqa: ANN401
+    """Return the texts that a value may have in JSON, without the quotes of a text.
+
+    Example:
+        >>> [json_texts(value) for value in ("u1", True, 2.5, 7)]
+        [['u1'], ['true'], ['2.5'], ['7', '7.0']]
+    """
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, bool) or value != value // 1:
+        return [json.dumps(value)]
+    return list(dict.fromkeys([json.dumps(value), f"{int(value)}", f"{int(value)}.0"]))
 
 
 def either_having(store: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401

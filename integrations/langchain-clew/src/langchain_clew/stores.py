@@ -7,8 +7,10 @@ one gives no vectors.
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,10 +29,15 @@ from langchain_clew.store_filters import (
     no_having,
     qdrant_having,
     sql_literal,
+    table_having,
+    table_of,
 )
 
 Read = Callable[[Any, Mapping[str, Document]], Mapping[str, Any]]
 """(store, documents by id) -> the vectors that the store has of them, by the same ids."""
+
+ReadAwaited = Callable[[Any, Mapping[str, Document]], Awaitable[Mapping[str, Any]]]
+"""What `Read` does, to be awaited."""
 
 
 class FoundDocument(NamedTuple):
@@ -51,6 +58,11 @@ FindNear = Callable[[Any, list[float], Mapping[str, Any]], list[FoundDocument] |
 None where a particular store must be searched by its own method.
 """
 
+FindNearAwaited = Callable[
+    [Any, list[float], Mapping[str, Any]], Awaitable[list[FoundDocument] | None]
+]
+"""What `FindNear` does, to be awaited."""
+
 
 @dataclass(frozen=True)
 class KnownStore:
@@ -65,6 +77,8 @@ class KnownStore:
         embeddings: What a store embeds with.
         beside_filter: What a search by a filter is to be told besides, from the store and how many
             documents are wanted.
+        aread: What `read` does, for a store that is asked in an event loop; None for a thread.
+        afind_near: What `find_near` does, likewise.
     """
 
     having: Having
@@ -73,6 +87,8 @@ class KnownStore:
     has_vectors: Callable[[Any], bool] = lambda _: True
     embeddings: Callable[[Any], Embeddings | None] = lambda store: store.embeddings
     beside_filter: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
+    aread: ReadAwaited | None = None
+    afind_near: FindNearAwaited | None = None
 
 
 def known_store(store: VectorStore) -> KnownStore | None:
@@ -272,6 +288,96 @@ def _find_in_postgres(
     ]
 
 
+def _read_table(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    ids = _own_ids(documents.values())
+    if not ids:  # for which the store would give all that it has
+        return {}
+    return _by_id(documents, _vectors_got(store.get(ids=ids, include=["embeddings"])))
+
+
+async def _aread_table(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+    ids = _own_ids(documents.values())
+    if not ids:
+        return {}
+    got = await store.aget(ids=ids, include=["embeddings"])
+    return _by_id(documents, await asyncio.to_thread(_vectors_got, got))
+
+
+def _vectors_got(got: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    pairs = zip(got["ids"], got["embeddings"], strict=True)
+    return {id: _vector_in_row(own) for id, own in pairs if own is not None}
+
+
+def _vector_in_row(vector: Any) -> Any:  # noqa: ANN401
+    """Return a vector that comes as text, unless the connection knows pgvector's types."""
+    return json.loads(vector) if isinstance(vector, str) else vector
+
+
+def _has_vectors_alone(store: Any) -> bool:  # noqa: ANN401
+    """Return whether a `PGVectorStore` is searched by vectors that are made here.
+
+    One with a `hybrid_search_config` searches by words, too; for another the server embeds. Before
+    langchain_postgres 0.0.17 none can be read.
+    """
+    table = table_of(store)
+    if not hasattr(table, "aget"):
+        return False
+    embeds_there = callable(getattr(table.embedding_service, "embed_query_inline_template", None))
+    return table.hybrid_search_config is None and not embeds_there
+
+
+def _find_in_table(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument] | None:
+    engine = getattr(store, "_engine", None)
+    if engine is None or engine._loop is None or not _shows_rows(store):
+        return None  # the store says that it has no such search
+    return _as_numbers(engine._run_as_sync(_rows_near(store, vector, search)))
+
+
+async def _afind_in_table(
+    store: Any,  # noqa: ANN401
+    vector: list[float],
+    search: Mapping[str, Any],
+) -> list[FoundDocument] | None:
+    if not _shows_rows(store):
+        return None
+    near, engine = _rows_near(store, vector, search), getattr(store, "_engine", None)
+    found = await (near if engine is None else engine._run_as_async(near))
+    return await asyncio.to_thread(_as_numbers, found)
+
+
+ROWS = "_AsyncPGVectorStore__query_collection"
+
+
+def _shows_rows(store: object) -> bool:
+    return hasattr(table_of(store), ROWS) and not _searches_by_itself(store)
+
+
+async def _rows_near(
+    store: object, vector: list[float], search: Mapping[str, Any]
+) -> list[FoundDocument]:
+    """Return the nearest documents with their vectors, of rows that the store makes these from."""
+    table, vectors = copy.copy(table_of(store)), dict[str, Any]()
+    rows_of = getattr(table, ROWS)
+
+    async def rows(*what: Any, **how: Any) -> Any:  # noqa: ANN401
+        found = await rows_of(*what, **how)
+        for row in found:
+            vectors[str(row[table.id_column])] = row[table.embedding_column]
+        return found
+
+    setattr(table, ROWS, rows)
+    documents = await table.asimilarity_search_by_vector(vector, **search)
+    return [FoundDocument(one, vectors.get(one.id)) for one in documents]
+
+
+def _as_numbers(found: list[FoundDocument]) -> list[FoundDocument]:
+    return [one._replace(vector=_vector_in_row(one.vector)) for one in found]
+
+
 def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
     ids, table = _own_ids(documents.values()), store.get_table()
     if table is None or not ids:
@@ -410,8 +516,19 @@ DENSE_STRATEGIES = "DenseVector", "ApproxRetrieval", "ExactRetrieval"
 MAX_FILTERED = 20_000
 """Documents of which a store is told to filter the nearest, where it filters what it has found."""
 
+POSTGRES_TABLE = KnownStore(
+    table_having,
+    _read_table,
+    _find_in_table,
+    _has_vectors_alone,
+    aread=_aread_table,
+    afind_near=_afind_in_table,
+)
+"""A `PGVectorStore`, and the `AsyncPGVectorStore` that it asks."""
+
 STORES: Mapping[str, KnownStore] = {
     "AstraDBVectorStore": KnownStore(mapping_having),
+    "AsyncPGVectorStore": POSTGRES_TABLE,
     "Chroma": KnownStore(mapping_having, _read_chroma, _find_in_chroma),
     "ElasticsearchStore": KnownStore(
         elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
@@ -426,6 +543,7 @@ STORES: Mapping[str, KnownStore] = {
         embeddings=lambda store: store._embedding_function,
     ),
     "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres, _has_sessions),
+    "PGVectorStore": POSTGRES_TABLE,
     "PineconeVectorStore": KnownStore(mapping_having),
     "QdrantVectorStore": KnownStore(
         qdrant_having, _read_qdrant, _find_in_qdrant, _is_dense_in_qdrant
