@@ -475,9 +475,8 @@ async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
     assert "director" in context.ids
     assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
     assert any("Ben Okri 7" in str(item.why) for item in context), "names are read"
-    assert "director" not in ids(
-        ClewRetriever.from_index(in_memory, hops=0, **how).retrieve(who)
-    )
+    further = context.trace[0].notes["further"]
+    assert sum(step["found"] for step in further) > 0
     assert asked_texts(embed_model) == []
     in_memory.insert_nodes([TextNode(text="Ben Okri 7 steers.", id_="new")])
     assert "new" in ids(over.retrieve("Who is Ben Okri 7?"))
