@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pytest
 from llama_index.core import (
     PropertyGraphIndex,
@@ -480,6 +481,45 @@ async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
     assert asked_texts(embed_model) == []
     in_memory.insert_nodes([TextNode(text="Ben Okri 7 steers.", id_="new")])
     assert "new" in ids(over.retrieve("Who is Ben Okri 7?"))
+
+
+class FaissVectorStore(BasePydanticVectorStore):
+    """As LlamaIndex's of that name: it gives places, and its client the vector of one."""
+
+    stores_text: bool = False
+    _rows: list = PrivateAttr(default_factory=list)
+
+    @property
+    def client(self):
+        return self
+
+    def add(self, nodes, **kwargs):
+        first = len(self._rows)
+        self._rows += [node.embedding for node in nodes]
+        return [str(first + i) for i in range(len(nodes))]
+
+    def reconstruct(self, place):
+        return np.array(self._rows[place], np.float32)
+
+    def delete(self, ref_doc_id, **kwargs):
+        raise NotImplementedError
+
+    def query(self, query, **kwargs):
+        raise NotImplementedError
+
+
+def test_no_node_of_faiss_is_embedded_again(nodes, embed_model, question):
+    index = VectorStoreIndex(
+        nodes,
+        storage_context=StorageContext.from_defaults(vector_store=FaissVectorStore()),
+        embed_model=embed_model,
+    )
+    embed_model.seen.clear()
+    found = ClewRetriever.from_index(index).retrieve(question)
+    assert asked_texts(embed_model) == []
+    in_memory = VectorStoreIndex(nodes, embed_model=embed_model)
+    same = ClewRetriever.from_index(in_memory, candidates=None).retrieve(question)
+    assert ids(found) == ids(same)
 
 
 @pytest.mark.parametrize("candidates", [0, -1, True, 2.0, "5"])

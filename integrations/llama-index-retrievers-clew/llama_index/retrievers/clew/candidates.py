@@ -43,6 +43,7 @@ from llama_index.retrievers.clew.store_vectors import (
     nodes_by_id,
     reader_of,
     recording_of,
+    vectors_in_faiss,
     vectors_on,
 )
 from numpy.typing import ArrayLike
@@ -92,7 +93,7 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused
         return []  # its docstore has only what is no text: pictures and references
     if not nodes:
         raise ValueError(f"this {name} holds no nodes: there is nothing to retrieve")
-    vectors = _vectors_in_memory(index)
+    vectors = _vectors_in_memory(index) or vectors_in_faiss(index)
     return [
         node.model_copy(update={"embedding": vectors.get(node.node_id, node.embedding)})
         for node in nodes
