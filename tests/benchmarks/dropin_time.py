@@ -14,8 +14,8 @@ vectors that are made for them, count for the store alone: they are measured whe
 
 Beside the retriever over a store stand LangChain's compressor and LlamaIndex's postprocessor, which
 are given 50 documents and 50 nodes that were found before, by clew's own embedder and by that of the
-store, then without scores; and LlamaIndex's `from_index` over an index in memory, beside the
-searches of its store. What a framework embeds with, but for the store's questions, counts for it.
+store, then without scores; and LlamaIndex's `from_index` over an index in memory, beside what
+the index itself finds. What a framework embeds with, but for the store's questions, counts for it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.documents import Document
 from llama_index.core import VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.vector_stores.simple import SimpleVectorStore
 from llama_index.postprocessor.clew import ClewPostprocessor
 from llama_index.retrievers.clew import ClewRetriever as IndexRetriever
 from pydantic import PrivateAttr
@@ -149,7 +149,8 @@ class Asked:
             retriever = ClewRetriever.from_vectorstore(self.store, CANDIDATES, **options)
             self.asks[name] = partial(retriever.context, budget=BUDGET)
         self.asks |= of_frameworks(self.store, self.embeddings, {*self.last, *self.questions})
-        SimpleVectorStore.query = self.clock.timed(SimpleVectorStore.query)  # type: ignore[method-assign]
+        own = self.clock.timed(VectorIndexRetriever._retrieve)
+        VectorIndexRetriever._retrieve = own  # type: ignore[method-assign]
 
     def spend(self, name: str, question: str) -> float:
         """Return the milliseconds of a question by a row, without those of the store."""
