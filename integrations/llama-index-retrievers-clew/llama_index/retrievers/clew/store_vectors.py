@@ -60,7 +60,7 @@ def vectors_in_faiss(index: Any) -> Vectors:  # noqa: ANN401  # of any index
     It knows them by their places alone, which the index of LlamaIndex's has for each node. An index
     of FAISS's that keeps no vectors as they came gives none.
     """
-    store = getattr(index, "vector_store", None)
+    store: Any = getattr(index, "vector_store", None)
     if type(store).__name__ != "FaissVectorStore":
         return {}
     reconstruct, places = store.client.reconstruct, index.index_struct.nodes_dict
