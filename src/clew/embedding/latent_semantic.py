@@ -193,14 +193,16 @@ def signature_rows(vocabulary: Sequence[str], width: int) -> CompressedRows:
     owners = np.repeat(np.arange(n), lengths)
 
     place_in_word = (np.arange(len(letters)) - starts[owners]).astype(np.uint64)
-    whole_words = np.add.reduceat(_mix(letters + place_in_word * np.uint64(2**32)), starts)
+    whole_words = np.add.reduceat(mix_bits(letters + place_in_word * np.uint64(2**32)), starts)
     repeats = np.arange(1, WHOLE_WORD_PLACES + 1, dtype=np.uint64)
     pairs = letters[:-2] * np.uint64(2**21) + letters[1:-1]
-    trigrams = _mix(pairs * np.uint64(2**21) + letters[2:])
+    trigrams = mix_bits(pairs * np.uint64(2**21) + letters[2:])
     in_one_word = owners[:-2] == owners[2:]
     owners_of_trigrams = owners[:-2][in_one_word]
 
-    hashes = np.concatenate([trigrams[in_one_word], _mix(whole_words[:, None] + repeats).ravel()])
+    hashes = np.concatenate(
+        [trigrams[in_one_word], mix_bits(whole_words[:, None] + repeats).ravel()]
+    )
     rows = np.concatenate([owners_of_trigrams, np.repeat(np.arange(n), WHOLE_WORD_PLACES)])
     trigram_share = (1 - WHOLE_WORD_SHARE) / (lengths - 2)
     whole_share = np.full(n * WHOLE_WORD_PLACES, WHOLE_WORD_SHARE / WHOLE_WORD_PLACES)
@@ -230,8 +232,15 @@ def _count_terms(texts: Sequence[str]) -> tuple[Counter[str], list[Counter[str]]
     return frequency, bags
 
 
-def _mix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers whose every bit depends on every bit: SplitMix64's finaliser, Steele et al. 2014."""
+def mix_bits(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose every bit depends on every bit, by SplitMix64's finaliser.
+
+    Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+
+    Example:
+        >>> mix_bits(np.array([1, 2], np.uint64)).tolist()
+        [6238072747940578789, 15839785061582574730]
+    """
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))

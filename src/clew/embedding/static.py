@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
+from clew.embedding.mean_sample import sample_places
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, stored_vectors
 from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
@@ -49,7 +50,7 @@ MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others c
 TERM_IDF_POWER = 1.5
 MIN_BESIDE = 2048  # texts from which two threads make their vectors
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
-MAX_SAMPLE = 1024  # texts that the mean is computed from, evenly spaced
+MAX_SAMPLE = 1024  # texts that the mean is computed from
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
 MAX_KNOWN_TERMS = 4096  # of questions, whose signatures are kept: some 5 MB
@@ -137,7 +138,7 @@ class StaticEmbedding:
         counts = (counts_of or TextCounts.of)(texts)
         uncentred = cls._uncentred([counts])
         vectors, _ = uncentred._vectors_of(counts)
-        fitted = uncentred._with_mean_of(vectors[_sample(len(texts))])
+        fitted = uncentred._with_mean_of(vectors[_sample([counts])])
         return fitted, fitted.centre(vectors)
 
     @classmethod
@@ -156,7 +157,7 @@ class StaticEmbedding:
             True
         """
         uncentred = cls._uncentred(batches)
-        sample = TextCounts.of([texts[i] for i in _sample(len(texts)).tolist()])
+        sample = TextCounts.of([texts[i] for i in _sample(batches).tolist()])
         return uncentred._with_mean_of(uncentred._vectors_of(sample)[0])
 
     @classmethod
@@ -176,7 +177,7 @@ class StaticEmbedding:
         uncentred = cls._uncentred(batches)
         sums = [uncentred._vectors_of(counts) for counts in batches]
         starts = offsets_of([len(counts) for counts in batches])
-        sample = _sample(int(starts[-1]))
+        sample = _sample(batches)
         bounds = np.searchsorted(sample, starts)
         chosen = [
             one.vectors[sample[first:last] - start]
@@ -504,9 +505,9 @@ def _texts_with_each(batches: Sequence[TextCounts]) -> tuple[list[str], NDArray[
     return every, np.fromiter(map(number_of.__getitem__, every), np.int64, len(every))
 
 
-def _sample(n: int) -> NDArray[np.int64]:
+def _sample(batches: Sequence[TextCounts]) -> NDArray[np.int64]:
     """Return the places of the texts whose vectors give the mean."""
-    return np.linspace(0, n - 1, min(n, MAX_SAMPLE)).round().astype(np.int64)
+    return sample_places([(counts.pieces, counts.of_pieces) for counts in batches], MAX_SAMPLE)
 
 
 def _idf(counts: Floats, pieces: NDArray[np.int64], n_texts: int) -> Floats:
