@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import ClassVar
 from urllib.parse import unquote, urldefrag
@@ -16,6 +17,7 @@ from clew.graph import Edges, Graph, Mask
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
+MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
 _WORDS = re.compile(r"[/\\:.#\n]")  # what is between the words of a path
 # A link to a folder that it does not name, such as `..` or `guide/.`
 _UPWARDS = re.compile(r"(?<![^/\\\n])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
@@ -88,8 +90,7 @@ class Hyperlink:
             for reference in references:
                 key = folder, reference
                 if key not in heads:
-                    target = urldefrag(unquote(reference)).url
-                    names = _possible_names(target, folder) if target else []
+                    names = _possible_names(reference, folder)
                     heads[key] = _first_known(names, row_of_name, row_of_short_name)
                 head = heads[key]
                 if head is not None and head not in (row, document):
@@ -120,14 +121,18 @@ def _document_names(graph: Graph, rows: range) -> dict[str, int]:
     return row_of
 
 
-def _possible_names(target: str, folder: str) -> list[str]:
-    """The names that a target may mean, the likeliest first: from the folder, then absolute."""
+@lru_cache(maxsize=MAX_KNOWN)
+def _possible_names(reference: str, folder: str) -> tuple[str, ...]:
+    """The names that a link may mean, the likeliest first: from the folder, then absolute."""
+    target = urldefrag(unquote(reference)).url
+    if not target:
+        return ()
     if target.startswith(MODULE):
         path = target.removeprefix(MODULE).replace(".", "/")
         files = [f"{path}{end}" for end in (".py", "/__init__.py")]
-        return [target, *(_normalized(posixpath.join(folder, file)) for file in files)]
+        return target, *(_normalized(posixpath.join(folder, file)) for file in files)
     absolute = _normalized(target)
-    return [_normalized(posixpath.join(folder, target)), absolute, absolute.lstrip("/")]
+    return _normalized(posixpath.join(folder, target)), absolute, absolute.lstrip("/")
 
 
 def _short_names(row_of_name: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -146,7 +151,7 @@ def _short_names(row_of_name: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     yield from ((name, rows.pop()) for name, rows in rows_of.items() if name and len(rows) == 1)
 
 
-def _first_known(names: list[str], *tables: Mapping[str, int]) -> int | None:
+def _first_known(names: Iterable[str], *tables: Mapping[str, int]) -> int | None:
     """The row of the first name that the first table knows, or else the next table."""
     return next((table[name] for table in tables for name in names if name in table), None)
 
