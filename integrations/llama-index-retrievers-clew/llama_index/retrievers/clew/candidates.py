@@ -15,6 +15,12 @@ from llama_index.core.vector_stores.types import (
     BasePydanticVectorStore,
     MetadataFilters,
 )
+from llama_index.retrievers.clew.faiss_searches import (
+    find_in_faiss,
+    gives_vectors,
+    is_over_faiss,
+    vectors_in_faiss,
+)
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.prompt_budget import within_budget
 from llama_index.retrievers.clew.questions import abundle_vector, bundle_vector, with_vector
@@ -43,7 +49,6 @@ from llama_index.retrievers.clew.store_vectors import (
     nodes_by_id,
     reader_of,
     recording_of,
-    vectors_in_faiss,
     vectors_on,
 )
 from numpy.typing import ArrayLike
@@ -112,6 +117,17 @@ def is_in_memory(index: Any) -> bool:  # noqa: ANN401  # of any index
     One of pictures, too, is none: these are in a store of their own.
     """
     return bool(_vectors_in_memory(index)) and not hasattr(index, "image_vector_store")
+
+
+def is_searched_by_vectors(index: Any) -> bool:  # noqa: ANN401  # of any index
+    """Return whether an index with its nodes in a docstore is searched by vectors that can be had.
+
+    They are in memory or in FAISS then.
+    """
+    has_pictures = hasattr(index, "image_vector_store")
+    return is_in_memory(index) or (
+        is_over_faiss(index) and not has_pictures and gives_vectors(index)
+    )
 
 
 def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
@@ -357,6 +373,8 @@ class Candidates:
 
     @property
     def _reader(self) -> ReadVectors | None:
+        if is_over_faiss(self.index):  # which knows places, and the index has those of the nodes
+            return lambda _, ids: vectors_in_faiss(self.index, ids)
         return reader_of(self.index.vector_store)
 
     def _carry_out(self, request: Request) -> object:
@@ -368,6 +386,8 @@ class Candidates:
         if isinstance(request, Fetch):
             return self._fetch(request)
         if isinstance(request, Search):
+            if is_over_faiss(self.index):
+                return find_in_faiss(self.index, request)
             retriever, vectors = self._retriever(request)
             try:
                 return self._results(retriever.retrieve(request.bundle), vectors)

@@ -54,22 +54,6 @@ def nodes_by_id(store: Any, ids: Sequence[str]) -> Sequence[BaseNode]:  # noqa: 
     return found
 
 
-def vectors_in_faiss(index: Any) -> Vectors:  # noqa: ANN401  # of any index
-    """Return the vectors of a `FaissVectorStore`, by the ids of the nodes; none of another store.
-
-    It knows them by their places alone, which the index of LlamaIndex's has for each node. An index
-    of FAISS's that keeps no vectors as they came gives none.
-    """
-    store: Any = getattr(index, "vector_store", None)
-    if type(store).__name__ != "FaissVectorStore":
-        return {}
-    reconstruct, places = store.client.reconstruct, index.index_struct.nodes_dict
-    try:
-        return {id: reconstruct(int(place)).tolist() for place, id in places.items()}
-    except RuntimeError:  # FAISS's, of an index without a table of places
-        return {}
-
-
 def recording_of(store: object) -> Recording | None:
     """Return a store for one search that keeps vectors, or None where a search brings none."""
     known = _known(store)
