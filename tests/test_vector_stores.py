@@ -14,6 +14,7 @@ import warnings
 from dataclasses import replace
 from zlib import crc32
 
+import numpy as np
 import pytest
 from langchain_clew import ClewRetriever as OverLangChain
 from langchain_clew.stores import STORES, store_with_vectors
@@ -149,12 +150,20 @@ def loop():
     loop.close()
 
 
-@pytest.fixture(params=["lancedb", "elasticsearch"])
+@pytest.fixture(params=["lancedb", "elasticsearch", "faiss", "faiss by id"])
 def hosted(request, tmp_path, loop, monkeypatch):
-    """An index of LlamaIndex's over a store that keeps the text, filled."""
+    """An index of LlamaIndex's, filled, over a store that keeps the text or one over FAISS."""
     if request.param == "lancedb":
         module = pytest.importorskip("llama_index.vector_stores.lancedb")
         store = module.LanceDBVectorStore(uri=str(tmp_path))
+    elif request.param.startswith("faiss"):
+        faiss = pytest.importorskip("faiss")
+        module = pytest.importorskip("llama_index.vector_stores.faiss")
+        flat = faiss.IndexFlatL2(32)
+        if request.param == "faiss":
+            store = module.FaissVectorStore(flat)
+        else:
+            store = module.FaissMapVectorStore(faiss.IndexIDMap2(flat))
     else:
         store = elasticsearch_of_llama_index(request.getfixturevalue("server"), monkeypatch)
     return VectorStoreIndex(
@@ -504,6 +513,26 @@ def test_llama_index_follows_edges_under_the_same_filters(hosted):
         assert 1 < len(some) < len(found)
         nowhere = MetadataFilters(filters=[MetadataFilter(key="port", value="nowhere")])
         assert retriever.with_options(filters=nowhere).retrieve(question) == []
+
+
+def test_an_index_of_faiss_s_that_gives_no_vectors_is_read_whole():
+    """Of inverted lists, whose vectors have no places until it is asked to keep these."""
+    faiss = pytest.importorskip("faiss")
+    module = pytest.importorskip("llama_index.vector_stores.faiss")
+    flat = faiss.IndexFlatL2(32)
+    lists = faiss.IndexIVFFlat(flat, 32, 4)
+    lists.train(np.array([vector_of(text) for text in TEXTS.values()], np.float32))
+    nodes = [TextNode(text=text, id_=id) for id, text in TEXTS.items()]
+    context = StorageContext.from_defaults(vector_store=module.FaissVectorStore(lists))
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=ForLlamaIndex())
+    assert len(OverLlamaIndex.from_index(index).index.documents) == len(TEXTS)
+    lists.make_direct_map()
+    lists.nprobe = 4
+    how = {"candidates": len(TEXTS), "budget": None}
+    same, retriever = in_memory(**how), OverLlamaIndex.from_index(index, **how)
+    embedded.clear()
+    assert best(retriever.context(QUESTIONS[0])) == best(same.context(QUESTIONS[0]))
+    assert embedded == []
 
 
 @pytest.mark.parametrize("kind", ["lancedb", "qdrant"])
