@@ -6,12 +6,13 @@ import asyncio
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.base import VectorStoreIndex
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -265,7 +266,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             return retriever
         config = NAMES.candidates_config(options)
         found = Candidates(
-            index,
+            cast("VectorStoreIndex", index),
             config,
             CANDIDATES if candidates is None else candidates,
             triples,

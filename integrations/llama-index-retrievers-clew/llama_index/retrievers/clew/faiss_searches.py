@@ -7,23 +7,26 @@ of them until enough are found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.base import VectorStoreIndex
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.store_searches import Search, SearchResults
+from numpy.typing import ArrayLike
 
 STORES = ("FaissVectorStore", "FaissMapVectorStore")
 WIDER = 4  # times as many of the nearest, where too few of them may be read
 
 
-def is_over_faiss(index: Any) -> bool:  # noqa: ANN401  # of any index
+def is_over_faiss(index: BaseIndex[Any]) -> TypeGuard[VectorStoreIndex]:
     """Return whether the vectors of an index of LlamaIndex's are in FAISS."""
     return type(getattr(index, "vector_store", None)).__name__ in STORES
 
 
-def gives_vectors(index: Any) -> bool:  # noqa: ANN401
+def gives_vectors(index: VectorStoreIndex) -> bool:
     """Return whether an index over FAISS has nodes whose vectors can be had.
 
     An index of FAISS's without a table of places, such as one of inverted lists, gives none.
@@ -31,7 +34,9 @@ def gives_vectors(index: Any) -> bool:  # noqa: ANN401
     return bool(vectors_in_faiss(index, [*_places(index)][-1:]))
 
 
-def vectors_in_faiss(index: Any, ids: Iterable[str] | None = None) -> dict[str, Any]:  # noqa: ANN401
+def vectors_in_faiss(
+    index: BaseIndex[Any], ids: Iterable[str] | None = None
+) -> dict[str, ArrayLike]:
     """Return the vectors of an index over FAISS by the ids of its nodes; none of another index.
 
     Args:
@@ -44,7 +49,7 @@ def vectors_in_faiss(index: Any, ids: Iterable[str] | None = None) -> dict[str, 
     return _vectors_at(index, places, places if ids is None else ids)
 
 
-def find_in_faiss(index: Any, search: Search) -> SearchResults:  # noqa: ANN401
+def find_in_faiss(index: VectorStoreIndex, search: Search) -> SearchResults:
     """Return the nearest nodes that the filters of a search allow, with their vectors.
 
     They have no score: FAISS gives a distance or a product, and does not say which.
@@ -68,7 +73,7 @@ def find_in_faiss(index: Any, search: Search) -> SearchResults:  # noqa: ANN401
     return SearchResults([NodeWithScore(node=node) for node in some], vectors)
 
 
-def _places(index: Any) -> Mapping[str, int]:  # noqa: ANN401
+def _places(index: VectorStoreIndex) -> Mapping[str, int]:
     """Return the places of the vectors of the nodes that an index lists, by their ids.
 
     A node that was inserted again has two places, the last of which is that of what it says now.
@@ -80,7 +85,9 @@ def _places(index: Any) -> Mapping[str, int]:  # noqa: ANN401
     return {id: own[id] for id in listed.values() if id in own}
 
 
-def _vectors_at(index: Any, places: Mapping[str, int], ids: Iterable[str]) -> dict[str, Any]:  # noqa: ANN401
+def _vectors_at(
+    index: VectorStoreIndex, places: Mapping[str, int], ids: Iterable[str]
+) -> dict[str, ArrayLike]:
     reconstruct = index.vector_store.client.reconstruct
     try:
         return {id: reconstruct(places[id]).tolist() for id in ids if id in places}
@@ -88,10 +95,12 @@ def _vectors_at(index: Any, places: Mapping[str, int], ids: Iterable[str]) -> di
         return {}
 
 
-def _listed(index: Any, nearest: Iterable[str], places: Mapping[str, int]) -> Iterable[str]:  # noqa: ANN401
+def _listed(
+    index: VectorStoreIndex, nearest: Iterable[str], places: Mapping[str, int]
+) -> Iterable[str]:
     """Yield the ids of the nodes that are listed of what a search gave, nearest first."""
     has_places = type(index.vector_store).__name__ == "FaissVectorStore"
     for given in nearest:
         id = index.index_struct.nodes_dict.get(given)
-        if id in places and (not has_places or places[id] == int(given)):
+        if id is not None and id in places and (not has_places or places[id] == int(given)):
             yield id

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +87,7 @@ class Living:
     prepare: Callable[[BaseNode], BaseNode] = without_vector
     seen: Mapping[str, str | None] | None = None
     config: IndexConfig | None = None
-    lock: Any = field(default_factory=threading.RLock, repr=False)
+    lock: AbstractContextManager[bool] = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.held.index, clew.Index):
