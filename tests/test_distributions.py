@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import clew
 from tests.distributions import FOLDERS, ROOT, modules, project, public_names, requirements
 
 ADAPTERS = [name for name in FOLDERS if name != "clew"]
+ADDRESS = "https://host.example/owner/clew"
 OF_LLAMAINDEX = [name for name in FOLDERS if name.startswith("llama-index-")]
 
 
@@ -60,32 +62,81 @@ def test_an_index_of_packages_is_told_the_same_of_each(name):
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_a_release_says_in_each_where_the_project_is(tmp_path):
-    files = [folder.relative_to(ROOT) / "pyproject.toml" for folder in FOLDERS.values()]
-    for file in files:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / file, tmp_path / file)
+@pytest.fixture
+def checkout(tmp_path):
+    """What a release writes addresses into."""
+    for folder in FOLDERS.values():
+        for name in ("pyproject.toml", "README.md"):
+            file = tmp_path / folder.relative_to(ROOT) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder / name, file)
+    return tmp_path
 
-    def run(*words):
-        command = [sys.executable, ROOT / ".ci" / "urls", *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
-    assert run("git@host:owner/clew").returncode == 2
-    assert run("https://host.example/owner/clew/").returncode == 0
-    for file in files:
-        written = tomllib.loads((tmp_path / file).read_text("utf-8"))
+def write_addresses(checkout, *words):
+    command = [sys.executable, ROOT / ".ci" / "urls", *words]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+
+
+def test_a_release_says_in_each_where_the_project_is(checkout):
+    assert write_addresses(checkout, "git@host:owner/clew").returncode == 2
+    assert write_addresses(checkout, f"{ADDRESS}/").returncode == 0
+    for folder in FOLDERS.values():
+        file = checkout / folder.relative_to(ROOT) / "pyproject.toml"
+        written = tomllib.loads(file.read_text("utf-8"))
         assert written["project"].pop("urls") == {
-            "Homepage": "https://host.example/owner/clew",
-            "Source": "https://host.example/owner/clew",
-            "Changelog": "https://host.example/owner/clew/blob/HEAD/CHANGELOG.md",
-            "Issues": "https://host.example/owner/clew/issues",
+            "Homepage": ADDRESS,
+            "Source": ADDRESS,
+            "Changelog": f"{ADDRESS}/blob/HEAD/CHANGELOG.md",
+            "Issues": f"{ADDRESS}/issues",
         }
-        assert written == tomllib.loads((ROOT / file).read_text("utf-8"))
-    again = run("https://host.example/owner/clew")
+        assert written == project(folder)
+    again = write_addresses(checkout, ADDRESS)
     assert (again.returncode, "has addresses already" in again.stderr) == (1, True)
     release = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
     addressed, built = (release.index(step) for step in ("python .ci/urls", "python -m build"))
     assert addressed < built
+
+
+INSTALLED = re.compile(r"pip install ([^`&#\n]*[^`&#\n ])")
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_commands_of_a_readme_are_true_in_a_checkout_and_on_the_page_of_an_index(name, checkout):
+    """Here folders are installed, there names, or the repository is cloned first; links lead to it."""
+    folder = FOLDERS[name]
+    here = (folder / "README.md").read_text("utf-8")
+    assert write_addresses(checkout, ADDRESS).returncode == 0
+    there = (checkout / folder.relative_to(ROOT) / "README.md").read_text("utf-8")
+    commands = [list(map(shlex.split, INSTALLED.findall(text))) for text in (here, there)]
+    assert len(commands[0]) == len(commands[1]) > 0
+    for in_checkout, by_name in zip(*commands, strict=True):
+        brought = []
+        for word in (one for one in in_checkout if one not in ("-q", "-e")):
+            path, _, extras = word.partition("[")
+            if path == "." or "/" in path:
+                own = project((ROOT / path).resolve())["project"]
+                wanted = set(filter(None, extras.rstrip("]").split(",")))
+                assert wanted <= own.get("optional-dependencies", {}).keys()
+                brought.append(own["name"] + word.removeprefix(path))
+            else:
+                brought.append(word)
+        assert by_name == (in_checkout if "-e" in in_checkout else brought)
+    needs_files = re.compile(r"^(.*)python -m pip install .*(?: -e | examples/).*", re.MULTILINE)
+    assert set(needs_files.findall(here)) <= {""}
+    assert set(needs_files.findall(there)) <= {f"git clone {ADDRESS} clew && cd clew && "}
+    code = [re.findall(r"```python\n.*?```", text, re.DOTALL) for text in (here, there)]
+    assert code[0] == code[1]
+    links = [re.findall(r"\]\(([^)]*)\)", re.sub("```.*?```", "", text, flags=re.DOTALL)) for text in (here, there)]  # fmt: skip
+    for relative, absolute in zip(*links, strict=True):
+        if "://" in relative:
+            assert absolute == relative
+        else:
+            assert (folder / relative).exists()
+            place = absolute.removeprefix(f"{ADDRESS}/blob/HEAD/")
+            assert (ROOT / place).resolve() == (folder / relative).resolve()
+    own = there.partition("```python")[0]
+    assert re.search(rf"pip install (?:.* )?{name}(?: |\n)", own)
 
 
 @pytest.mark.parametrize("name", OF_LLAMAINDEX)
@@ -97,7 +148,6 @@ def test_the_hub_finds_every_class_where_the_project_says(name):
     assert package.name == "__init__.py"
     assert set(hub["class_authors"]) == public_names(package)
     assert len((folder / "README.md").read_text("utf-8").splitlines()) <= 60
-    assert f"pip install {name}\n" in (folder / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", OF_LLAMAINDEX)

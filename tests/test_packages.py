@@ -140,6 +140,8 @@ def test_what_a_release_builds_says_where_the_project_is_found(index, tmp_path):
                 f"Changelog, {address}/blob/HEAD/CHANGELOG.md",
                 f"Issues, {address}/issues",
             }
+            assert "pip install clew" in metadata.get_payload()
+            assert "pip install ." not in metadata.get_payload()
 
 
 def test_a_source_archive_has_what_it_is_built_and_tested_with_and_no_other_distribution(index):

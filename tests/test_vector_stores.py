@@ -1,7 +1,7 @@
 """LanceDB itself, and the client of Elasticsearch over a server that is made up: both frameworks give what the store in memory gives.
 
 Of Chroma, PostgreSQL and Qdrant, and of these two, searches bring along the vectors that a call of its own would read.
-What is not installed is left out: see `tests/benchmarks/stores.py` for how it is installed.
+What is not installed is left out, but for `.ci/stores`, which fails without: the extra `stores` brings all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import warnings
 from dataclasses import replace
 from zlib import crc32
 
+import numpy as np
 import pytest
 from langchain_clew import ClewRetriever as OverLangChain
 from langchain_clew.stores import STORES, store_with_vectors
@@ -149,12 +150,20 @@ def loop():
     loop.close()
 
 
-@pytest.fixture(params=["lancedb", "elasticsearch"])
+@pytest.fixture(params=["lancedb", "elasticsearch", "faiss", "faiss by id"])
 def hosted(request, tmp_path, loop, monkeypatch):
-    """An index of LlamaIndex's over a store that keeps the text, filled."""
+    """An index of LlamaIndex's, filled, over a store that keeps the text or one over FAISS."""
     if request.param == "lancedb":
         module = pytest.importorskip("llama_index.vector_stores.lancedb")
         store = module.LanceDBVectorStore(uri=str(tmp_path))
+    elif request.param.startswith("faiss"):
+        faiss = pytest.importorskip("faiss")
+        module = pytest.importorskip("llama_index.vector_stores.faiss")
+        flat = faiss.IndexFlatL2(32)
+        if request.param == "faiss":
+            store = module.FaissVectorStore(flat)
+        else:
+            store = module.FaissMapVectorStore(faiss.IndexIDMap2(flat))
     else:
         store = elasticsearch_of_llama_index(request.getfixturevalue("server"), monkeypatch)
     return VectorStoreIndex(
@@ -504,6 +513,41 @@ def test_llama_index_follows_edges_under_the_same_filters(hosted):
         assert 1 < len(some) < len(found)
         nowhere = MetadataFilters(filters=[MetadataFilter(key="port", value="nowhere")])
         assert retriever.with_options(filters=nowhere).retrieve(question) == []
+
+
+def test_what_is_deleted_from_faiss_is_found_no_more():
+    faiss = pytest.importorskip("faiss")
+    module = pytest.importorskip("llama_index.vector_stores.faiss")
+    store = module.FaissMapVectorStore(faiss.IndexIDMap2(faiss.IndexFlatL2(32)))
+    nodes = [TextNode(text=text, id_=id) for id, text in TEXTS.items()]
+    context = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=ForLlamaIndex())
+    retriever = OverLlamaIndex.from_index(index, candidates=9, budget=None)
+    found = retriever.context(QUESTIONS[0])
+    index.delete_nodes([found.ids[0]])
+    left = retriever.context(QUESTIONS[0])
+    assert set(found.ids[1:3]) <= set(left.ids) <= TEXTS.keys() - {found.ids[0]}
+    assert left.trace[0].notes["scores"] == "cosine of the store's vectors"
+
+
+def test_an_index_of_faiss_s_that_gives_no_vectors_is_read_whole():
+    """Of inverted lists, whose vectors have no places until it is asked to keep these."""
+    faiss = pytest.importorskip("faiss")
+    module = pytest.importorskip("llama_index.vector_stores.faiss")
+    flat = faiss.IndexFlatL2(32)
+    lists = faiss.IndexIVFFlat(flat, 32, 4)
+    lists.train(np.array([vector_of(text) for text in TEXTS.values()], np.float32))
+    nodes = [TextNode(text=text, id_=id) for id, text in TEXTS.items()]
+    context = StorageContext.from_defaults(vector_store=module.FaissVectorStore(lists))
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=ForLlamaIndex())
+    assert len(OverLlamaIndex.from_index(index).index.documents) == len(TEXTS)
+    lists.make_direct_map()
+    lists.nprobe = 4
+    how = {"candidates": len(TEXTS), "budget": None}
+    same, retriever = in_memory(**how), OverLlamaIndex.from_index(index, **how)
+    embedded.clear()
+    assert best(retriever.context(QUESTIONS[0])) == best(same.context(QUESTIONS[0]))
+    assert embedded == []
 
 
 @pytest.mark.parametrize("kind", ["lancedb", "qdrant"])

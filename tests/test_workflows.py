@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 from packaging.utils import canonicalize_name
@@ -77,11 +80,35 @@ def test_every_version_of_python_that_is_named_is_tested_with_every_adapter():
     assert set(TESTS["newest"]["strategy"]["matrix"]["python"]) == named
     assert project(ROOT)["project"]["requires-python"] == f">={min(named)}"
     adapters = {folder.relative_to(ROOT).as_posix() for folder in FOLDERS.values()} - {"."}
-    for job in ("newest", "packages"):
+    for job in ("newest", "packages", "stores"):
         (words,) = commands(TESTS[job], "python -m pip install")
         assert {word for word in words if word.startswith("integrations/")} == adapters
     (words,) = commands(TESTS["oldest"], ".ci/oldest")
     assert words[:3] == [".ci/oldest", "integrations", "tests"]
+
+
+def test_stores_are_tested_where_nothing_is_skipped_for_want_of_a_package(tmp_path):
+    (words,) = commands(TESTS["stores"], "python -m pip install")
+    assert ".[test,stores,exact]" in words
+    assert commands(TESTS["stores"], ".ci/stores") == [[".ci/stores"]]
+    runs = re.findall(
+        r"^python -m pytest (.*)", (ROOT / ".ci/stores").read_text("utf-8"), re.MULTILINE
+    )
+    assert len(runs) == 2
+    assert all("-p tests.nothing_skipped " in run for run in runs)
+    files = {
+        "test_module": "import pytest\npytest.importorskip('no_such')\ndef test(): pass",
+        "test_one": "import pytest\ndef test(): pytest.importorskip('no_such')",
+        "test_marked": "import pytest\n@pytest.mark.skipif(True, reason='no such')\ndef test(): pass",
+        "test_awaited": "import pytest\n@pytest.mark.xfail\ndef test(): assert False",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    how = ("-c", os.devnull, "--disable-plugin-autoload", "--continue-on-collection-errors", "-q")
+    run = [sys.executable, "-m", "pytest", *how, "-p", "tests.nothing_skipped", tmp_path]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout
+    assert "1 failed, 1 xfailed, 2 errors" in done.stdout
 
 
 def test_every_reader_is_fuzzed_for_an_hour_each_week():

@@ -292,16 +292,18 @@ class RememberedVectors:
         vectors: Vectors by text.
     """
 
-    embed_texts: Callable[[list[str]], Any]
-    vectors: Mapping[str, Any]
+    embed_texts: Callable[[list[str]], ArrayLike]
+    vectors: Mapping[str, ArrayLike]
 
-    def __call__(self, texts: list[str]) -> Any:  # noqa: ANN401  # whatever the embedder returns
+    def __call__(self, texts: list[str]) -> ArrayLike:
         unknown = list(dict.fromkeys(text for text in texts if text not in self.vectors))
-        embedded = list(self.embed_texts(unknown)) if unknown else []
+        came = cast("Iterable[ArrayLike]", self.embed_texts(unknown) if unknown else ())
+        embedded = list(came)
         if len(embedded) != len(unknown):
-            return embedded  # clew says what is wrong with that
+            return cast("ArrayLike", embedded)  # clew says what is wrong with that
         fresh = dict(zip(unknown, embedded, strict=True))
-        return [self.vectors[text] if text in self.vectors else fresh[text] for text in texts]
+        vectors = [self.vectors[text] if text in self.vectors else fresh[text] for text in texts]
+        return cast("ArrayLike", vectors)
 
 
 async def aembed_question(embedder: Embedder | None, question: str) -> ArrayLike | None:

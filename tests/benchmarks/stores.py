@@ -1,9 +1,6 @@
 """The same vectors in several vector stores of both frameworks: the same passages in the same order?
 
-    pip install langchain-chroma langchain-community faiss-cpu langchain-qdrant langchain-postgres pgserver
-    pip install lancedb
-    pip install llama-index-vector-stores-chroma llama-index-vector-stores-qdrant llama-index-vector-stores-postgres
-    pip install llama-index-vector-stores-lancedb
+    pip install '.[test,stores]' ./integrations/langchain-clew ./integrations/llama-index-retrievers-clew
     python -m tests.benchmarks.stores musique --questions 20
 
 A set is a folder that `clew measure` reads; its vectors are clew's own, fitted on the set. Stores that
@@ -135,6 +132,13 @@ def llama_index_memory(_: int) -> Any:
     return SimpleVectorStore()
 
 
+def llama_index_faiss(width: int) -> Any:
+    import faiss
+    from llama_index.vector_stores.faiss import FaissVectorStore
+
+    return FaissVectorStore(faiss.IndexFlatIP(width))
+
+
 def llama_index_chroma(_: int) -> Any:
     import chromadb
     from llama_index.vector_stores.chroma import ChromaVectorStore
@@ -198,6 +202,7 @@ LANGCHAIN = (
 )
 LLAMA_INDEX = (
     llama_index_memory,
+    llama_index_faiss,
     llama_index_chroma,
     llama_index_qdrant,
     llama_index_pgvector,

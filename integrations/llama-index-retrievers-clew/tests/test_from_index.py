@@ -448,8 +448,61 @@ def test_what_only_the_searches_of_a_store_use_is_checked_and_named_where_there_
         ClewRetriever.from_index(in_memory, candidates=None, hops=0)
 
 
-async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
-    store, nodes, embed_model, question
+class FaissVectorStore(BasePydanticVectorStore):
+    """As LlamaIndex's of that name: it gives places, takes no filters, and its client has the vector of a place."""
+
+    stores_text: bool = False
+    _rows: list = PrivateAttr(default_factory=list)
+    _asked: list = PrivateAttr(default_factory=list)
+
+    @property
+    def client(self):
+        return self
+
+    def add(self, nodes, **kwargs):
+        first = len(self._rows)
+        self._rows += [node.embedding for node in nodes]
+        return [str(first + i) for i in range(len(nodes))]
+
+    def reconstruct(self, place):
+        return np.array(self._rows[place], np.float32)
+
+    def delete(self, ref_doc_id, **kwargs):
+        raise NotImplementedError
+
+    def query(self, query, **kwargs):
+        assert query.filters is None
+        self._asked.append(query.similarity_top_k)
+        rows = np.array(self._rows)
+        cosines = rows @ query.query_embedding / np.linalg.norm(rows, axis=1)
+        nearest = np.argsort(-cosines, kind="stable")[: query.similarity_top_k]
+        distances = 1 - cosines[nearest]  # less is nearer
+        return VectorStoreQueryResult(
+            similarities=distances.tolist(), ids=[str(place) for place in nearest]
+        )
+
+
+class FaissOfLists(FaissVectorStore):
+    """Over an index without a table of places."""
+
+    def reconstruct(self, place):
+        raise RuntimeError("Error: direct map not initialized")
+
+
+FaissOfLists.__name__ = FaissVectorStore.__name__
+
+
+def over_faiss(nodes, embed_model, kind=FaissVectorStore):
+    return VectorStoreIndex(
+        nodes,
+        storage_context=StorageContext.from_defaults(vector_store=kind()),
+        embed_model=embed_model,
+    )
+
+
+@pytest.mark.parametrize("kind", [SimpleVectorStore, FaissVectorStore])
+async def test_a_store_of_vectors_alone_is_searched_as_one_that_keeps_the_text(
+    kind, store, nodes, embed_model, question
 ):
     """The same vectors, so the same nodes, in the same order, and none is embedded."""
     films = [
@@ -458,7 +511,11 @@ async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
     ]
     director = TextNode(text="Ben Okri 7\nHe was born on an island.", id_="director")
     every = [*nodes, *films, director]
-    in_memory = VectorStoreIndex(every, embed_model=embed_model)
+    in_memory = VectorStoreIndex(
+        every,
+        storage_context=StorageContext.from_defaults(vector_store=kind()),
+        embed_model=embed_model,
+    )
     hosted = VectorStoreIndex(
         every,
         storage_context=StorageContext.from_defaults(vector_store=store),
@@ -483,43 +540,81 @@ async def test_the_store_in_memory_is_searched_as_one_that_keeps_the_text(
     assert "new" in ids(over.retrieve("Who is Ben Okri 7?"))
 
 
-class FaissVectorStore(BasePydanticVectorStore):
-    """As LlamaIndex's of that name: it gives places, and its client the vector of one."""
-
-    stores_text: bool = False
-    _rows: list = PrivateAttr(default_factory=list)
-
-    @property
-    def client(self):
-        return self
-
-    def add(self, nodes, **kwargs):
-        first = len(self._rows)
-        self._rows += [node.embedding for node in nodes]
-        return [str(first + i) for i in range(len(nodes))]
-
-    def reconstruct(self, place):
-        return np.array(self._rows[place], np.float32)
-
-    def delete(self, ref_doc_id, **kwargs):
-        raise NotImplementedError
-
-    def query(self, query, **kwargs):
-        raise NotImplementedError
-
-
-def test_no_node_of_faiss_is_embedded_again(nodes, embed_model, question):
-    index = VectorStoreIndex(
-        nodes,
-        storage_context=StorageContext.from_defaults(vector_store=FaissVectorStore()),
-        embed_model=embed_model,
-    )
+@pytest.mark.parametrize("candidates", [50, None])
+def test_no_node_of_faiss_is_embedded_again(candidates, nodes, embed_model, question):
+    index = over_faiss(nodes, embed_model)
     embed_model.seen.clear()
-    found = ClewRetriever.from_index(index).retrieve(question)
+    found = ClewRetriever.from_index(index, candidates=candidates).retrieve(question)
     assert asked_texts(embed_model) == []
     in_memory = VectorStoreIndex(nodes, embed_model=embed_model)
-    same = ClewRetriever.from_index(in_memory, candidates=None).retrieve(question)
+    same = ClewRetriever.from_index(in_memory, candidates=candidates).retrieve(question)
     assert ids(found) == ids(same)
+
+
+def test_an_index_of_faiss_s_that_gives_no_vectors_is_read_whole(nodes, embed_model, question):
+    index = over_faiss(nodes, embed_model, FaissOfLists)
+    retriever = ClewRetriever.from_index(index)
+    assert ids(retriever.retrieve(question)) == ids(
+        ClewRetriever.from_nodes(nodes, embed_model).retrieve(question)
+    )
+    assert index.vector_store._asked == []
+
+
+@pytest.mark.parametrize("wanted", ["near", "far"])
+async def test_a_filter_is_asked_of_as_many_of_faiss_s_nearest_as_it_takes(wanted, embed_model):
+    """The store would refuse it; nothing that it forbids is read, and nothing that it allows missed."""
+    who = "Who steers the lifeboat?"
+    crowd = [
+        TextNode(
+            text=f"{who} {number}", id_=f"near{number}", metadata={"kind": "near", "no": number}
+        )
+        for number in range(40)
+    ]
+    far = [
+        TextNode(text=f"Granite {number}.", id_=f"far{number}", metadata={"kind": "far", "no": 0})
+        for number in range(3)
+    ]
+    index = over_faiss([*crowd, *far], embed_model)
+    only = MetadataFilters(
+        filters=[
+            MetadataFilter(key="kind", value=wanted),
+            MetadataFilter(key="no", value=30, operator=FilterOperator.LT),
+        ]
+    )
+    retriever = ClewRetriever.from_index(
+        index, candidates=5, hops=0, filters=only, budget=None, recipe="dense", similarity_top_k=9
+    )
+    found = ids(retriever.retrieve(who))
+    assert found == ids(await retriever.aretrieve(who))
+    allowed = {id: node for id, node in index.docstore.docs.items() if id.startswith(wanted)}
+    assert set(found) <= {id for id, node in allowed.items() if node.metadata["no"] < 30}
+    assert len(found) == (5 if wanted == "near" else 3)
+    assert index.vector_store._asked[0] == 5
+    assert max(index.vector_store._asked) < (40 if wanted == "near" else 4 * 43)
+    following = ClewRetriever.from_index(
+        index, candidates=1, hops=0, edges=[("no", "no")], filters=only, budget=None
+    )
+    same = {following.retrieve(who)[0].node.metadata["no"]}
+    assert {one.node.metadata["no"] for one in following.retrieve(who)} == same
+
+
+def test_of_a_node_that_was_inserted_again_faiss_s_last_vector_counts(nodes, embed_model):
+    index = over_faiss(nodes, embed_model)
+    retriever = ClewRetriever.from_index(index, candidates=2, hops=0, budget=None, recipe="dense")
+    rows = index.vector_store._rows
+    place = [node.node_id for node in nodes].index("spiro")
+    before = QueryBundle("Who drove the Dodge?", embedding=rows[place])
+    assert ids(retriever.retrieve(before))[0] == "spiro"
+    index.insert_nodes([TextNode(text="Granite: hard.", id_="spiro")])
+    found = retriever.retrieve(before)
+    assert "spiro" not in ids(found)
+    assert len(found) == 2
+    now = QueryBundle("What is hard?", embedding=rows[-1])
+    assert ids(retriever.retrieve(now))[0] == "spiro"
+    index.docstore.delete_document("spiro")
+    found = retriever.retrieve(now)
+    assert "spiro" not in ids(found)
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("candidates", [0, -1, True, 2.0, "5"])

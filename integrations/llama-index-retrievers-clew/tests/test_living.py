@@ -7,9 +7,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from llama_index.core import SummaryIndex, VectorStoreIndex
+from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import Document, TextNode
+from llama_index.core.storage.docstore.keyval_docstore import KVDocumentStore
+from llama_index.core.storage.kvstore import SimpleKVStore
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever
 
@@ -50,6 +52,55 @@ def test_a_retriever_over_an_index_follows_what_is_inserted_and_deleted_there(
     assert sails("noon").text not in texts(short.retrieve(FERRY))
     with pytest.raises(TypeError, match="insert and delete there"):
         retriever.insert(sails("one"))
+
+
+@pytest.mark.parametrize("kind", [VectorStoreIndex, SummaryIndex])
+def test_a_node_that_was_replaced_under_its_own_id_is_read_anew(kind, embed_model):
+    """Nodes that say the same have one hash, of which a docstore gives one id."""
+    how = {"embed_model": embed_model} if kind is VectorStoreIndex else {}
+    texts = {"a": "It sails at ten.", "b": "It sails at ten.", "c": "It sails at noon."}
+    index = kind([TextNode(text=text, id_=id) for id, text in texts.items()], **how)
+    retriever = ClewRetriever.from_index(index, embed_model, candidates=None if how else 50)
+
+    def read():
+        assert retriever.retrieve("When does it sail?")
+        return {one.id: one.text for one in retriever.index.documents}
+
+    assert read() == texts
+    kept = retriever.index
+    assert read() == texts
+    assert retriever.index is kept  # nothing has changed
+    for changed in ({"a": "It sails at noon."}, {"c": "It never sails."}):
+        texts |= changed
+        nodes = [TextNode(text=text, id_=id) for id, text in changed.items()]
+        if how:
+            index.insert_nodes(nodes)
+        else:
+            index.docstore.add_documents(nodes)
+        assert read() == texts
+    index.docstore.add_documents([TextNode(text="Of another index.", id_="other")])
+    kept = retriever.index
+    assert read() == texts
+    assert retriever.index is kept
+
+
+def test_a_docstore_elsewhere_is_not_asked_for_hashes_at_every_question(nodes, embed_model):
+    class Elsewhere(KVDocumentStore):
+        def get_all_document_hashes(self):
+            raise AssertionError("all were asked for")
+
+        def get_document_hash(self, doc_id):
+            raise AssertionError("one was asked for")
+
+    context = StorageContext.from_defaults(docstore=Elsewhere(SimpleKVStore()))
+    index = VectorStoreIndex(nodes, storage_context=context, embed_model=embed_model)
+    retriever = ClewRetriever.from_index(index, candidates=None, similarity_top_k=8)
+    before = retriever.index
+    index.insert_nodes([TextNode(text="The ferry sails at ten.", id_="theodore")])
+    assert retriever.index is before
+    retriever.retrieve(FERRY)
+    retriever.refresh()
+    assert "The ferry sails at ten." in texts(retriever.retrieve(FERRY))
 
 
 @pytest.mark.parametrize("is_saved", [False, True])

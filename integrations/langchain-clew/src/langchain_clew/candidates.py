@@ -25,6 +25,7 @@ from clew.adapters import (
     links_in,
     with_first_step,
 )
+from langchain_clew.store_filters import Value
 
 TEXT = "page_content"  # in the place of a key of metadata
 LEADING = 10  # documents whose links are looked at
@@ -120,7 +121,7 @@ class Candidates:
         """Return the documents, those first that the last search added to others."""
         return sorted(self._named(), key=lambda document: document.id not in self.newest)
 
-    def values_of(self, key: str, target: str = "") -> list[object]:
+    def values_of(self, key: str, target: str = "") -> list[Value]:
         """Return the values that the documents have under a key of metadata, each once.
 
         The values of a list are values each. The key `page_content` stands for the links in the
@@ -135,7 +136,7 @@ class Candidates:
             links = (links_in(one.page_content, _name(one, target)) for one in best)
             distinct_links = dict.fromkeys(link for some in links for link in some)
             return list(islice(distinct_links, MAX_LINKS))
-        distinct: dict[object, None] = {}
+        distinct: dict[Value, None] = {}
         for document in self.documents.values():
             value = document.metadata.get(key)
             for single in value if isinstance(value, (list, tuple, set)) else [value]:

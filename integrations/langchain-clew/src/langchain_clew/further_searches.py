@@ -51,7 +51,7 @@ class Judge:
         """
         if vector is None:
             return None
-        judged = Candidates.from_documents(found.documents, [one for _, one in found.results], {})
+        judged = Candidates.from_documents(found.documents, [one for _, one in found.scored], {})
         known = dict(zip(judged.documents, judged.scores or (), strict=True))
         vectors = yield Read(judged.documents)
         relevances = Relevances.from_known(vector, vectors, known)
@@ -63,7 +63,7 @@ class Judge:
         """Yield what is read for it; return those of some documents that are relevant enough."""
         if not documents:
             return {}
-        vectors: Mapping[str, Any] = yield Read(documents)
+        vectors: Mapping[str, ArrayLike] = yield Read(documents)
         relevance = self.relevances.of(vectors)
         return {
             id: one for id, one in documents.items() if relevance.get(id, -1.0) >= self.threshold

@@ -7,9 +7,8 @@ cosine, the product or a distance, by a straight line. Where they lie on none, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +64,7 @@ class Relevances:
 
     @classmethod
     def from_known(
-        cls, question: ArrayLike, vectors: Mapping[str, Any], known: Mapping[str, float]
+        cls, question: ArrayLike, vectors: Mapping[str, ArrayLike], known: Mapping[str, float]
     ) -> Relevances | None:
         """Return what some documents show, or None where they show nothing.
 
@@ -95,7 +94,7 @@ class Relevances:
                 return cls(asked, measure, float(slope), float(start))
         return None
 
-    def of(self, vectors: Mapping[str, Any]) -> dict[str, float]:
+    def of(self, vectors: Mapping[str, ArrayLike]) -> dict[str, float]:
         """Return the relevance of each vector, by the same ids."""
         if not vectors:
             return {}
@@ -103,5 +102,5 @@ class Relevances:
         return dict(zip(vectors, (self.slope * measured + self.start).tolist(), strict=True))
 
 
-def _rows(vectors: Any) -> Rows:  # noqa: ANN401  # any vectors of one length
+def _rows(vectors: Iterable[ArrayLike]) -> Rows:
     return np.array([np.asarray(vector, np.float64) for vector in vectors])

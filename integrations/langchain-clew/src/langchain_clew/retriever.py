@@ -213,7 +213,7 @@ class ClewRetriever(ChangingRetriever):
         cls,
         texts: Iterable[str],
         embeddings: EmbedderSource | None = None,
-        metadatas: Iterable[dict[str, Any]] | None = None,
+        metadatas: Iterable[Mapping[str, object]] | None = None,
         *,
         ids: Iterable[str] | None = None,
         facts: FactsByDocument | None = None,
@@ -233,9 +233,10 @@ class ClewRetriever(ChangingRetriever):
         """
         texts = as_list(texts, Document, "texts", ADVICE)
         named: Iterable[str | None] = [None] * len(texts) if ids is None else ids
-        each_metadata = [{} for _ in texts] if metadatas is None else metadatas
+        no_metadata: list[Mapping[str, object]] = [{}] * len(texts)
+        each_metadata = no_metadata if metadatas is None else metadatas
         documents = [
-            Document(text, id=id, metadata=metadata)
+            Document(text, id=id, metadata=dict(metadata))
             for text, id, metadata in zip(texts, named, each_metadata, strict=True)
         ]
         options.setdefault("untrusted", True)

@@ -27,15 +27,15 @@ class SearchWords:
         is_single: Whether they name the one search that a store's own retriever makes.
     """
 
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
     fetch_k: int | None
     score_threshold: float | None
-    rest: Mapping[str, Any]
+    rest: Mapping[str, object]
     is_single: bool
 
     @classmethod
     def of(
-        cls, search_type: str | None, search_kwargs: object, others: Mapping[str, Any]
+        cls, search_type: str | None, search_kwargs: object, others: Mapping[str, object]
     ) -> SearchWords:
         """Return what the two say.
 
@@ -77,7 +77,7 @@ class SearchWords:
         return cls(fields, fetch_k, threshold, rest, search_type in ("similarity", "mmr"))
 
 
-def _recipe(search_type: str, others: Mapping[str, Any]) -> object:
+def _recipe(search_type: str, others: Mapping[str, object]) -> object:
     if search_type not in RECIPES:
         raise ValueError(
             f"unknown search_type {search_type!r}; known: {', '.join(RECIPES)}; "

@@ -52,13 +52,13 @@ class SearchResults:
     """
 
     search: str
-    results: Sequence[Any]
-    vectors: Mapping[str, Any] = field(default_factory=dict)
+    results: Sequence[Document | tuple[Document, float]]
+    vectors: Mapping[str, ArrayLike] = field(default_factory=dict)
 
     @classmethod
     def with_vectors(cls, found: Sequence[FoundDocument]) -> Self:
         """Return the results of a search by vector that brought vectors along."""
-        vectors: dict[str, Any] = {}
+        vectors: dict[str, ArrayLike] = {}
         for document, vector in found:
             if vector is not None:  # of several documents with one id the first counts
                 vectors.setdefault(document_id(document), vector)
@@ -69,17 +69,22 @@ class SearchResults:
         """The documents alone."""
         return [one[0] if isinstance(one, tuple) else one for one in self.results]
 
+    @property
+    def scored(self) -> list[tuple[Document, float]]:
+        """The documents with their scores, where the search gave scores."""
+        return [one for one in self.results if isinstance(one, tuple)]
+
     def reaching(self, threshold: float | None) -> SearchResults:
         """Return the results of at least this relevance; all where there is no threshold."""
         if threshold is None:
             return self
-        return replace(self, results=[one for one in self.results if one[1] >= threshold])
+        return replace(self, results=[one for one in self.scored if one[1] >= threshold])
 
     def candidates(self, store: VectorStore) -> Candidates:
         """Return the distinct documents, with their scores in one direction."""
         scores, meaning = None, "rank: the store gives no scores"
         if self.search in (WITH_SCORES, WITH_RELEVANCE):
-            scores, meaning = scores_by_order([score for _, score in self.results])
+            scores, meaning = scores_by_order([score for _, score in self.scored])
         notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}
         return Candidates.from_documents(self.documents, scores, notes)
 
@@ -111,7 +116,7 @@ def reading_once(requests: Requests) -> Requests:
     Args:
         requests: What is asked.
     """
-    known: dict[str, Any] = {}
+    known: dict[str, ArrayLike] = {}
     answer: Any = None
     while True:
         try:

@@ -47,6 +47,7 @@ from langchain_clew.searches import (
 from langchain_clew.stores import (
     FindNear,
     KnownStore,
+    Vectors,
     embeddings_of,
     having,
     known_store,
@@ -232,7 +233,7 @@ class Shortlist:
         found = await self.store.asimilarity_search(request.text, **arguments)
         return SearchResults(WITHOUT_SCORES, found)
 
-    def _read(self, request: Read) -> Mapping[str, Any]:
+    def _read(self, request: Read) -> Vectors:
         known = self._known
         return (
             {} if known is None or known.read is None else known.read(self.store, request.documents)
@@ -245,7 +246,7 @@ class Shortlist:
         found = self._find_near(self.store, _plain(search.vector), self._arguments(search))
         return None if found is None else SearchResults.with_vectors(found)
 
-    async def _aread(self, request: Read) -> Mapping[str, Any]:
+    async def _aread(self, request: Read) -> Vectors:
         known = self._known
         if known is None or known.aread is None:
             return await asyncio.to_thread(self._read, request)

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
 
-Having = Callable[[Any, str, Sequence[Any], Any], object]
+Value = str | int | float
+"""What an edge leads by; a truth value is a number."""
+
+Having = Callable[[VectorStore, str, Sequence[Value], object], object]
 """(store, key of metadata, wanted values, what is allowed anyway) -> filter.
 
 None allows everything. NotImplemented stands for a filter beside which no other can be set.
 """
 
 
-def no_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401, ARG001  # as others have them
+def no_having(_: object, key: str, values: Sequence[Value], filter: object) -> object:  # noqa: ARG001  # as others have them
     """Return that no filter can be set, for a store that takes none."""
     return NotImplemented
 
 
-def function_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def function_having(_: object, key: str, values: Sequence[Value], filter: object) -> object:
     """Return a function of a document, or of its metadata."""
     if filter is not None and not callable(filter):
         return NotImplemented
@@ -35,14 +39,14 @@ def function_having(_: object, key: str, values: Sequence[Any], filter: Any) -> 
     return test
 
 
-def mapping_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def mapping_having(_: object, key: str, values: Sequence[Value], filter: object) -> object:
     """Return a mapping with `$in` for values of each type, `$eq` for truth values, and `$and`.
 
     Chroma takes values of one type in a list, and PGVector no truth value.
     """
     if filter is not None and not isinstance(filter, Mapping):
         return NotImplemented
-    of_type: dict[type, list[Any]] = {}
+    of_type: dict[type, list[Value]] = {}
     for value in values:
         of_type.setdefault(type(value), []).append(value)
     truths = of_type.pop(bool, [])
@@ -52,7 +56,7 @@ def mapping_having(_: object, key: str, values: Sequence[Any], filter: Any) -> o
     return {"$and": [filter, only]} if filter else only
 
 
-def table_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def table_having(store: Any, key: str, values: Sequence[Value], filter: object) -> object:  # noqa: ANN401
     """Return a mapping for a `PGVectorStore`, in which a key is a column or a field of JSON.
 
     The store reads a field as the type of the wanted values, and fails where another row has none
@@ -79,7 +83,7 @@ def table_of(store: Any) -> Any:  # noqa: ANN401
     return getattr(store, "_PGVectorStore__vs", store)
 
 
-def _of_the_column(store: Any, key: str, values: Sequence[Any]) -> list[Any]:  # noqa: ANN401
+def _of_the_column(store: Any, key: str, values: Sequence[Value]) -> list[Value]:  # noqa: ANN401
     """Return the values that a column may have, by one that it has: SQL fails to compare others.
 
     A store that only its own event loop may ask gets all of them.
@@ -96,7 +100,7 @@ def _of_the_column(store: Any, key: str, values: Sequence[Any]) -> list[Any]:  #
     ]
 
 
-def _as_in_column(example: object, value: Any) -> list[Any]:  # noqa: ANN401
+def _as_in_column(example: object, value: Value) -> list[Value]:
     """Return a value as a column has it that has this example; nothing where it has none such.
 
     Example:
@@ -112,7 +116,7 @@ def _as_in_column(example: object, value: Any) -> list[Any]:  # noqa: ANN401
     return [float(value)] if isinstance(example, (float, Decimal)) else []
 
 
-def json_texts(value: Any) -> list[str]:  # noqa: ANN401
+def json_texts(value: Value) -> list[str]:
     """Return the texts that a value may have in JSON, without the quotes of a text.
 
     Example:
@@ -126,13 +130,13 @@ def json_texts(value: Any) -> list[str]:  # noqa: ANN401
     return list(dict.fromkeys([json.dumps(value), f"{int(value)}", f"{int(value)}.0"]))
 
 
-def either_having(store: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def either_having(store: object, key: str, values: Sequence[Value], filter: object) -> object:
     """Return a mapping beside a mapping, otherwise a function, as FAISS takes both."""
     how = mapping_having if isinstance(filter, Mapping) else function_having
     return how(store, key, values, filter)
 
 
-def qdrant_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def qdrant_having(store: Any, key: str, values: Sequence[Value], filter: object) -> object:  # noqa: ANN401
     """Return a `Filter` of Qdrant's, which compares values of one type by one condition."""
     from qdrant_client import models
 
@@ -153,7 +157,7 @@ def qdrant_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> o
     return models.Filter(must=[only] if filter is None else [only, filter])
 
 
-def lancedb_having(store: Any, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def lancedb_having(store: Any, key: str, values: Sequence[Value], filter: object) -> object:  # noqa: ANN401
     """Return a condition of SQL."""
     if not hasattr(store, "get_table"):  # another class of this name, which takes no filter
         return NotImplemented
@@ -193,7 +197,7 @@ def _may_be(kind: str, value: object) -> bool:
     return any(number in kind for number in ("int", "float", "double", "decimal"))
 
 
-def lancedb_condition(filter: Any) -> str | None:  # noqa: ANN401
+def lancedb_condition(filter: object) -> str | None:
     """Return a filter of LanceDB's as SQL: it takes that, or a mapping of values by column."""
     if isinstance(filter, Mapping):
         return " AND ".join(f"{column} = {sql_literal(value)}" for column, value in filter.items())
@@ -215,7 +219,7 @@ def sql_literal(value: object) -> str:
     return f"'{quoted}'"
 
 
-def elasticsearch_having(_: object, key: str, values: Sequence[Any], filter: Any) -> object:  # noqa: ANN401
+def elasticsearch_having(_: object, key: str, values: Sequence[Value], filter: object) -> object:
     """Return clauses of Elasticsearch's.
 
     A text is looked for in the field `keyword`, which Elasticsearch makes of it by itself.
@@ -224,5 +228,5 @@ def elasticsearch_having(_: object, key: str, values: Sequence[Any], filter: Any
     others = [value for value in values if not isinstance(value, str)]
     pairs = ((f"metadata.{key}.keyword", texts), (f"metadata.{key}", others))
     terms = [{"terms": {field: wanted}} for field, wanted in pairs if wanted]
-    allowed = [] if filter is None else list(filter)
+    allowed = [] if filter is None else list(cast("Iterable[object]", filter))
     return [*allowed, terms[0] if len(terms) == 1 else {"bool": {"should": terms}}]

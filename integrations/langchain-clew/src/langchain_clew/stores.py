@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
+from numpy.typing import ArrayLike
 
 from langchain_clew.store_filters import (
     Having,
+    Value,
     either_having,
     elasticsearch_having,
     function_having,
@@ -33,10 +35,13 @@ from langchain_clew.store_filters import (
     table_of,
 )
 
-Read = Callable[[Any, Mapping[str, Document]], Mapping[str, Any]]
+Vectors = Mapping[str, ArrayLike]
+"""Vectors by the ids of documents."""
+
+Read = Callable[[VectorStore, Mapping[str, Document]], Vectors]
 """(store, documents by id) -> the vectors that the store has of them, by the same ids."""
 
-ReadAwaited = Callable[[Any, Mapping[str, Document]], Awaitable[Mapping[str, Any]]]
+ReadAwaited = Callable[[VectorStore, Mapping[str, Document]], Awaitable[Vectors]]
 """What `Read` does, to be awaited."""
 
 
@@ -49,17 +54,17 @@ class FoundDocument(NamedTuple):
     """
 
     document: Document
-    vector: Any
+    vector: ArrayLike | None
 
 
-FindNear = Callable[[Any, list[float], Mapping[str, Any]], list[FoundDocument] | None]
+FindNear = Callable[[VectorStore, list[float], Mapping[str, object]], list[FoundDocument] | None]
 """(store, vector, arguments of a search) -> the nearest documents with their vectors, in one call.
 
 None where a particular store must be searched by its own method.
 """
 
 FindNearAwaited = Callable[
-    [Any, list[float], Mapping[str, Any]], Awaitable[list[FoundDocument] | None]
+    [VectorStore, list[float], Mapping[str, object]], Awaitable[list[FoundDocument] | None]
 ]
 """What `FindNear` does, to be awaited."""
 
@@ -84,9 +89,9 @@ class KnownStore:
     having: Having
     read: Read | None = None
     find_near: FindNear | None = None
-    has_vectors: Callable[[Any], bool] = lambda _: True
-    embeddings: Callable[[Any], Embeddings | None] = lambda store: store.embeddings
-    beside_filter: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
+    has_vectors: Callable[[VectorStore], bool] = lambda _: True
+    embeddings: Callable[[VectorStore], Embeddings | None] = lambda store: store.embeddings
+    beside_filter: Callable[[VectorStore, int], Mapping[str, object]] = lambda _, __: {}
     aread: ReadAwaited | None = None
     afind_near: FindNearAwaited | None = None
 
@@ -122,7 +127,7 @@ def store_with_vectors(store: VectorStore) -> KnownStore | None:
     return known if known.has_vectors(store) else None
 
 
-def having(store: VectorStore, key: str, values: Sequence[object], filter: object) -> object:
+def having(store: VectorStore, key: str, values: Sequence[Value], filter: object) -> object:
     """Return a filter, in a store's own language, for documents with one of some values.
 
     Args:
@@ -145,7 +150,7 @@ def having(store: VectorStore, key: str, values: Sequence[object], filter: objec
     )
 
 
-def _read_in_memory(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401  # of any store, here and below
+def _read_in_memory(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401  # of any store, here and below
     return {
         id: store.store[document.id]["vector"]
         for id, document in documents.items()
@@ -153,12 +158,12 @@ def _read_in_memory(store: Any, documents: Mapping[str, Document]) -> Mapping[st
     }
 
 
-def _widely(store: Any, k: int) -> Mapping[str, Any]:  # noqa: ANN401
+def _widely(store: Any, k: int) -> Mapping[str, object]:  # noqa: ANN401
     """Return how many of its nearest FAISS filters: twenty, unless it is told a number."""
     return {"fetch_k": max(k, min(MAX_FILTERED, store.index.ntotal))}
 
 
-def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     wanted = {document.id: id for id, document in documents.items()}
     places = {
         wanted[own]: place for place, own in store.index_to_docstore_id.items() if own in wanted
@@ -169,7 +174,7 @@ def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Mapping[str, A
         return {}
 
 
-def _read_chroma(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_chroma(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     found = store.get(ids=_own_ids(documents.values()), include=["embeddings"])
     return _by_id(documents, dict(zip(found["ids"], found["embeddings"], strict=True)))
 
@@ -197,7 +202,7 @@ def _find_in_chroma(
     ]
 
 
-def _read_qdrant(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_qdrant(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     numbers = {
         document.metadata["_id"]: id
         for id, document in documents.items()
@@ -254,7 +259,7 @@ def _dense_vector(store: Any, point: Any) -> Any:  # noqa: ANN401
     return own[store.vector_name] if isinstance(own, Mapping) else own
 
 
-def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_postgres(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     table = store.EmbeddingStore
     with store._make_sync_session() as session:
         rows = (
@@ -288,14 +293,14 @@ def _find_in_postgres(
     ]
 
 
-def _read_table(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_table(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     ids = _own_ids(documents.values())
     if not ids:  # for which the store would give all that it has
         return {}
     return _by_id(documents, _vectors_got(store.get(ids=ids, include=["embeddings"])))
 
 
-async def _aread_table(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+async def _aread_table(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     ids = _own_ids(documents.values())
     if not ids:
         return {}
@@ -378,7 +383,7 @@ def _as_numbers(found: list[FoundDocument]) -> list[FoundDocument]:
     return [one._replace(vector=_vector_in_row(one.vector)) for one in found]
 
 
-def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_lancedb(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     ids, table = _own_ids(documents.values()), store.get_table()
     if table is None or not ids:
         return {}
@@ -412,7 +417,12 @@ def _find_in_lancedb(
     ]
 
 
-def _read_lancedb_of_package(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _embeddings_of_lancedb(store: Any) -> Embeddings | None:  # noqa: ANN401
+    embeddings: Embeddings | None = store._embedding_function
+    return embeddings
+
+
+def _read_lancedb_of_package(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     ids, (table, _) = _own_ids(documents.values()), store._get_or_create_table()
     if table is None or not ids:
         return {}
@@ -453,7 +463,7 @@ def _find_in_lancedb_of_package(
     ]
 
 
-def _read_elasticsearch(store: Any, documents: Mapping[str, Document]) -> Mapping[str, Any]:  # noqa: ANN401
+def _read_elasticsearch(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     """Read by `fields`, since Elasticsearch 9.2 leaves vectors out of what was stored."""
     ids, field = _own_ids(documents.values()), store.vector_query_field
     if not ids:
@@ -540,7 +550,7 @@ STORES: Mapping[str, KnownStore] = {
         no_having,
         _read_lancedb_of_package,
         _find_in_lancedb_of_package,
-        embeddings=lambda store: store._embedding_function,
+        embeddings=_embeddings_of_lancedb,
     ),
     "PGVector": KnownStore(mapping_having, _read_postgres, _find_in_postgres, _has_sessions),
     "PGVectorStore": POSTGRES_TABLE,
@@ -573,7 +583,7 @@ def _own_ids(documents: Iterable[Document]) -> list[str]:
     return [document.id for document in documents if document.id is not None]
 
 
-def _by_id(documents: Mapping[str, Document], vectors: Mapping[str, Any]) -> Mapping[str, Any]:
+def _by_id(documents: Mapping[str, Document], vectors: Vectors) -> Vectors:
     return {
         id: vectors[document.id]
         for id, document in documents.items()

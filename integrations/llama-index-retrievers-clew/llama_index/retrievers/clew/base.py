@@ -6,12 +6,13 @@ import asyncio
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, Unpack
+from typing import Any, Literal, Self, Unpack, cast
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
 from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.base import VectorStoreIndex
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -32,7 +33,7 @@ from llama_index.retrievers.clew.asking_retriever import (
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
-    is_in_memory,
+    is_searched_by_vectors,
     listed_ids,
     nodes_with_vectors,
     without_vector,
@@ -208,21 +209,23 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Return a retriever over the nodes of a LlamaIndex index.
 
         Where its vector store can be searched for all there is, since it keeps the text itself or
-        is LlamaIndex's own in memory, each question searches the store, reads names and symbols in
-        what it finds (`extractor=None` reads none), and searches twice more for what this leads to:
-        names that a node which the question names gives for its other words, as a film gives its
-        director, then the question with three names. Where it finds few names, as in documentation,
-        none is read or followed. Filters go to the store. How near a node is, the store's own
-        vectors say, where they can be had: those in memory and those of Chroma, Elasticsearch,
-        LanceDB, Postgres and Qdrant; else its similarities. No node is embedded. The searches bring
-        these vectors along. So a question calls the store three times by default, once for each
-        search, and once more for each edge, and for the vectors of nodes that were fetched by their
-        ids.
+        is LlamaIndex's own in memory or over FAISS, each question searches the store, reads names
+        and symbols in what it finds (`extractor=None` reads none), and searches twice more for what
+        this leads to: names that a node which the question names gives for its other words, as a
+        film gives its director, then the question with three names. Where it finds few names, as in
+        documentation, none is read or followed. Filters go to the store; FAISS takes none, so what
+        they allow is looked for among more and more of its nearest. How near a node is, the store's
+        own vectors say, where they can be had: those in memory and those of Chroma, Elasticsearch,
+        FAISS, LanceDB, Postgres and Qdrant; else its similarities. No node is embedded. The
+        searches bring these vectors along. So a question calls the store three times by default,
+        once for each search, and once more for each edge, and for the vectors of nodes that were
+        fetched by their ids.
 
-        Of another index, and with `candidates=None` of one in memory, too, all nodes are read from
-        the docstore into an index of clew's own, with the vectors that the vector store can give. A
-        question after nodes were inserted or deleted there sees that. A node that was replaced
-        under its own id is seen after `refresh`.
+        Of another index, and with `candidates=None` of one in memory or over FAISS, too, all nodes
+        are read from the docstore into an index of clew's own, with the vectors that the vector
+        store can give. A question after nodes were inserted or deleted there sees that, and, where
+        the docstore is in memory, after one was replaced under its own id. Of a docstore elsewhere
+        such a node is read anew by `refresh`.
 
         Args:
             index: Any index with a docstore.
@@ -248,7 +251,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             options["object_map"] = getattr(index, "_object_map", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
-        is_searched = candidates is not None and embed_model is not None and is_in_memory(index)
+        is_searched = candidates is not None and embed_model is not None
+        is_searched = is_searched and is_searched_by_vectors(index)
         nodes = [] if is_searched else nodes_with_vectors(index)
         if nodes:
             searches = {"candidates": candidates not in (CANDIDATES, None), "hops": hops != HOPS}
@@ -262,7 +266,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             return retriever
         config = NAMES.candidates_config(options)
         found = Candidates(
-            index,
+            cast("VectorStoreIndex", index),
             config,
             CANDIDATES if candidates is None else candidates,
             triples,
@@ -489,7 +493,7 @@ def _warn_of_unused(index: BaseIndex[Any], names: Sequence[str]) -> None:
         warnings.warn(
             f"{', '.join(names)}: not used, since this {type(index).__name__} has its nodes in the "
             "docstore, and all of them are indexed; such options are of the searches of a vector "
-            "store in memory, or of one that keeps the text",
+            "store in memory, over FAISS, or of one that keeps the text",
             UnusedOptionsWarning,
             stacklevel=3,
         )

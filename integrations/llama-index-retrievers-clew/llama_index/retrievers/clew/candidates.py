@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any
 
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.base import VectorStoreIndex
 from llama_index.core.schema import BaseNode, NodeWithScore, ObjectType, QueryBundle
 from llama_index.core.vector_stores.types import (
     BasePydanticVectorStore,
     MetadataFilters,
+)
+from llama_index.retrievers.clew.faiss_searches import (
+    find_in_faiss,
+    gives_vectors,
+    is_over_faiss,
+    vectors_in_faiss,
 )
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.prompt_budget import within_budget
@@ -29,6 +38,7 @@ from llama_index.retrievers.clew.store_searches import (
     Requests,
     Search,
     SearchResults,
+    Value,
     allowed_by,
     distinct,
     joined,
@@ -40,10 +50,10 @@ from llama_index.retrievers.clew.store_searches import (
 )
 from llama_index.retrievers.clew.store_vectors import (
     ReadVectors,
+    Vectors,
     nodes_by_id,
     reader_of,
     recording_of,
-    vectors_in_faiss,
     vectors_on,
 )
 from numpy.typing import ArrayLike
@@ -66,7 +76,7 @@ from clew.adapters import (
 )
 
 
-def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused if it is no index
+def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode]:
     """Return the nodes of an index, in its order, as copies with the vectors of its vector store.
 
     There are none where the vector store keeps their text.
@@ -100,13 +110,13 @@ def nodes_with_vectors(index: Any) -> list[BaseNode]:  # noqa: ANN401  # refused
     ]
 
 
-def _vectors_in_memory(index: Any) -> Mapping[str, Any]:  # noqa: ANN401  # of any index
+def _vectors_in_memory(index: BaseIndex[Any]) -> Vectors:
     """Return the vectors of the store in memory, by the ids of the nodes; none of another store."""
     store = getattr(index, "vector_store", None)
     return getattr(getattr(store, "data", None), "embedding_dict", None) or {}
 
 
-def is_in_memory(index: Any) -> bool:  # noqa: ANN401  # of any index
+def is_in_memory(index: BaseIndex[Any]) -> bool:
     """Return whether an index has its vectors in LlamaIndex's own store in memory.
 
     One of pictures, too, is none: these are in a store of their own.
@@ -114,7 +124,18 @@ def is_in_memory(index: Any) -> bool:  # noqa: ANN401  # of any index
     return bool(_vectors_in_memory(index)) and not hasattr(index, "image_vector_store")
 
 
-def listed_ids(index: Any) -> list[str] | None:  # noqa: ANN401  # of any index
+def is_searched_by_vectors(index: BaseIndex[Any]) -> bool:
+    """Return whether an index with its nodes in a docstore is searched by vectors that can be had.
+
+    They are in memory or in FAISS then.
+    """
+    has_pictures = hasattr(index, "image_vector_store")
+    return is_in_memory(index) or (
+        is_over_faiss(index) and not has_pictures and gives_vectors(index)
+    )
+
+
+def listed_ids(index: BaseIndex[Any]) -> list[str] | None:
     """Return the ids of the nodes that an index lists, in its order; None where it has no list."""
     struct = index.index_struct
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
@@ -227,7 +248,7 @@ class Candidates:
     `_requests` yields them, and `find` and `afind` carry them out.
 
     Attributes:
-        index: The index of LlamaIndex's.
+        index: The index of LlamaIndex's, or one that has a vector store as it has.
         config: What the small graph of the candidates is made with. Without an embedder, no node is
             embedded: the store says how near each is.
         top_k: How many nodes the store is asked for.
@@ -240,7 +261,7 @@ class Candidates:
             LlamaIndex relates to one.
     """
 
-    index: Any
+    index: VectorStoreIndex
     config: IndexConfig
     top_k: int = 50
     facts: FactsByDocument = field(default_factory=dict)
@@ -343,10 +364,11 @@ class Candidates:
             searches: What was searched for, to which this is added.
         """
         (source, target), more = edge, list[NodeWithScore]()
+        values: Sequence[Value]
         if source == RELATIONSHIPS:
-            values = related_ids([scored.node for scored in (*found, *nodes)])
+            values = related = related_ids([scored.node for scored in (*found, *nodes)])
             if values:
-                more = allowed_by(first.filters, (yield Fetch(values)))
+                more = allowed_by(first.filters, (yield Fetch(related)))
         elif values := values_of(nodes, source, target):
             wide = replace(first, limit=len(nodes) + LEAD_DOCUMENTS)
             more = yield search_having(wide, self.index.vector_store, target, values)
@@ -357,6 +379,8 @@ class Candidates:
 
     @property
     def _reader(self) -> ReadVectors | None:
+        if is_over_faiss(self.index):  # which knows places, and the index has those of the nodes
+            return lambda _, ids: vectors_in_faiss(self.index, ids)
         return reader_of(self.index.vector_store)
 
     def _carry_out(self, request: Request) -> object:
@@ -368,6 +392,8 @@ class Candidates:
         if isinstance(request, Fetch):
             return self._fetch(request)
         if isinstance(request, Search):
+            if is_over_faiss(self.index):
+                return find_in_faiss(self.index, request)
             retriever, vectors = self._retriever(request)
             try:
                 return self._results(retriever.retrieve(request.bundle), vectors)
@@ -396,7 +422,7 @@ class Candidates:
         retriever, vectors = self._retriever(request)
         return self._results(await retriever.aretrieve(request.bundle), vectors)
 
-    def _read(self, request: Read) -> Any:  # noqa: ANN401  # vectors by id, or what to await for them
+    def _read(self, request: Read) -> Vectors | Awaitable[Vectors]:
         reader = self._reader
         return {} if reader is None else reader(self.index.vector_store, request.ids)
 
@@ -411,10 +437,10 @@ class Candidates:
         by_id = {node.node_id: node for node in nodes}
         return [NodeWithScore(node=by_id[id]) for id in request.ids if id in by_id]
 
-    def _retriever(self, request: Search) -> tuple[Any, Mapping[str, Any]]:  # of any index
+    def _retriever(self, request: Search) -> tuple[BaseRetriever, Vectors]:
         """Return the index's own retriever, and where the vectors of what it finds are kept."""
         how = {"vector_store_kwargs": dict(request.arguments)} if request.arguments else {}
-        retriever = self.index.as_retriever(
+        retriever: Any = self.index.as_retriever(
             similarity_top_k=request.limit, filters=request.filters, **how
         )
         store = self.index.vector_store
@@ -426,7 +452,7 @@ class Candidates:
         retriever._vector_store = recording.store
         return retriever, recording.vectors
 
-    def _results(self, nodes: Sequence[NodeWithScore], vectors: Mapping[str, Any]) -> SearchResults:
+    def _results(self, nodes: Sequence[NodeWithScore], vectors: Vectors) -> SearchResults:
         """Return the results of a search, with the vectors that were kept or are on the nodes."""
         return SearchResults(nodes, vectors or vectors_on(self.index.vector_store, nodes))
 

@@ -17,7 +17,7 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-Test = Callable[[Mapping[str, Any]], bool]
+Test = Callable[[Mapping[str, object]], bool]
 Comparison = Callable[[Any, Any], bool]
 
 NUMBER, TEXT, LIST = (int, float), (str,), (list, tuple, set)
@@ -94,7 +94,7 @@ def _test_of_one(filter: MetadataFilter) -> Test:
             f"not {filter.value!r}"
         )
 
-    def test(metadata: Mapping[str, Any]) -> bool:
+    def test(metadata: Mapping[str, object]) -> bool:
         has = metadata.get(filter.key)
         if has is None:
             return filter.operator in MATCHES_MISSING

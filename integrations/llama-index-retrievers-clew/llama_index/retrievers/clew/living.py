@@ -9,10 +9,13 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
+from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import BaseNode
+from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     listed_ids,
@@ -38,31 +41,59 @@ class Held:
     own_nodes: Mapping[str, BaseNode] = field(default_factory=dict)
 
 
+def listed_in(index: BaseIndex[Any]) -> dict[str, str | None] | None:
+    """Return the ids of the nodes that an index lists, in its order, and what their hashes are.
+
+    A docstore in memory keeps these, so that a node of the same id that says something else is
+    known without being read. They are None of another docstore, which would be asked over a network
+    at every question. The whole is None where the index has no list.
+    """
+    ids = listed_ids(index)
+    if ids is None:
+        return None
+    hashes: dict[str, str | None] = dict.fromkeys(ids)
+    docstore = index.docstore
+    if isinstance(docstore, SimpleDocumentStore):
+        # It gives one id for each hash: nodes that say the same are asked for one by one.
+        known = {id: hash for hash, id in docstore.get_all_document_hashes().items()}
+        for id in ids:
+            hashes[id] = known[id] if id in known else docstore.get_document_hash(id)
+    return hashes
+
+
+def _are_same(
+    listed: Mapping[str, str | None] | None, seen: Mapping[str, str | None] | None
+) -> bool:
+    """Return whether the same nodes are listed in the same order."""
+    return listed == seen and [*(listed or ())] == [*(seen or ())]
+
+
 @dataclass(eq=False)
 class Living:
     """An index that can be changed, or that follows an index of LlamaIndex's.
 
     Attributes:
         held: What is asked now.
-        followed: The index of LlamaIndex's whose nodes are read again when others are listed there.
+        followed: The index of LlamaIndex's whose nodes are read again when others are listed there,
+            or the same ones say something else.
         prepare: What is done to each of its nodes.
-        seen: The ids that it listed when it was read.
+        seen: What `listed_in` gave when it was read.
         config: What the index is made with, where every node has gone and others come.
         lock: Held while the index is changed.
     """
 
     held: Held
-    followed: Any = None
+    followed: BaseIndex[Any] | None = None
     prepare: Callable[[BaseNode], BaseNode] = without_vector
-    seen: Sequence[str] | None = None
+    seen: Mapping[str, str | None] | None = None
     config: IndexConfig | None = None
-    lock: Any = field(default_factory=threading.RLock, repr=False)
+    lock: AbstractContextManager[bool] = field(default_factory=threading.RLock, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.held.index, clew.Index):
             self.config = self.held.index.config
         if self.followed is not None:
-            self.seen = listed_ids(self.followed)
+            self.seen = listed_in(self.followed)
         renew_after_fork(self)
 
     def renew_locks(self) -> None:
@@ -84,7 +115,7 @@ class Living:
 
     def now(self) -> Held:
         """Return what a question is asked of, once it is what the followed index holds."""
-        if self.followed is not None and listed_ids(self.followed) != self.seen:
+        if self.followed is not None and not _are_same(listed_in(self.followed), self.seen):
             self.refresh()
         return self.held
 
@@ -93,7 +124,7 @@ class Living:
         if self.followed is None:
             return
         with self.lock:
-            seen = listed_ids(self.followed)
+            seen = listed_in(self.followed)
             nodes = [] if not seen else [*map(self.prepare, nodes_with_vectors(self.followed))]
             self._change(lambda index: index.sync(nodes) if nodes else None, nodes)
             self.seen = seen

@@ -43,7 +43,7 @@ def save(
     folder: str | Path,
     index: clew.Index,
     nodes: Mapping[str, BaseNode],
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
 ) -> None:
     """Save to a folder, which may hold the files of a `StorageContext` too.
 
@@ -64,7 +64,9 @@ def save(
             f"in the place of {recipe!r}"
         )
     plain = {name: value for name, value in options.items() if name not in ("filters", "llm")}
-    plain["filters"] = None if filters is None else filters.model_dump(mode="json")
+    plain["filters"] = None
+    if isinstance(filters, MetadataFilters):
+        plain["filters"] = filters.model_dump(mode="json")
     store = SimpleDocumentStore()
     store.add_documents([without_vector(node) for node in nodes.values()])
     attachments = {NODES: json.dumps(store.to_dict()), OPTIONS: json.dumps(plain)}
@@ -84,7 +86,7 @@ def emptied(config: IndexConfig) -> clew.Index:
 
 def load(
     folder: str | Path,
-    keywords: Mapping[str, Any],
+    keywords: Mapping[str, object],
     verify: Verify = "changed",
     generation: int | None = None,
 ) -> tuple[clew.Index, Nodes, dict[str, Any]]:

@@ -21,8 +21,12 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 from llama_index.retrievers.clew.filters import where_of
+from numpy.typing import ArrayLike
 
 from clew.adapters import LEAD_DOCUMENTS, MAX_LINKS, links_in, without_relationships
+
+Value = str | int | float
+"""What an edge leads by."""
 
 TEXT, RELATIONSHIPS = "text", "relationships"
 """In the place of a key of metadata, the first of an edge: the links in a text, and the nodes that
@@ -88,7 +92,7 @@ class SearchResults:
     """
 
     nodes: Sequence[NodeWithScore]
-    vectors: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Mapping[str, ArrayLike] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def reading_once(requests: Requests) -> Requests:
     Args:
         requests: What is asked.
     """
-    known: dict[str, Any] = {}
+    known: dict[str, ArrayLike] = {}
     answer: Any = None
     while True:
         try:
@@ -174,7 +178,7 @@ def joined(
     return [*nodes, *(NodeWithScore(node=scored.node, score=least) for scored in new)]
 
 
-def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any]:
+def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> Sequence[Value]:
     """Return the values that nodes have under a key of metadata, those of a list one by one.
 
     Truth values are none of them: no filter of LlamaIndex's takes one.
@@ -184,7 +188,7 @@ def values_of(nodes: Sequence[NodeWithScore], key: str, target: str) -> list[Any
         key: The key; `text` stands for the links in the text of the best.
         target: The key under which nodes are called what a link calls them.
     """
-    distinct: dict[Any, None] = {}
+    distinct: dict[Value, None] = {}
     if key == TEXT:
         for scored in islice(nodes, LEADING):
             name = scored.node.metadata.get(target)
@@ -225,7 +229,7 @@ def allowed_by(
     return [one for one in nodes if test is None or test(one.node.metadata)]
 
 
-def search_having(search: Search, store: object, key: str, values: Sequence[Any]) -> Search:
+def search_having(search: Search, store: object, key: str, values: Sequence[Value]) -> Search:
     """Return a search for nodes with one of some values, which also keeps what is forbidden out.
 
     Args:
@@ -244,7 +248,8 @@ def search_having(search: Search, store: object, key: str, values: Sequence[Any]
         each = [MetadataFilter(key=key, value=float(value)) for value in values]
         only = MetadataFilters(filters=[*each], condition=FilterCondition.OR)
     else:
-        only = MetadataFilter(key=key, value=list(values), operator=FilterOperator.IN)
+        of_one_type: Any = list(values)  # see `values_of`
+        only = MetadataFilter(key=key, value=of_one_type, operator=FilterOperator.IN)
     if filters is None or not filters.filters:
         return replace(search, filters=MetadataFilters(filters=[only]))
     flat = filters.condition == FilterCondition.AND  # few stores know filters in filters
@@ -259,7 +264,7 @@ def _terms(filters: MetadataFilters | None) -> list[dict[str, Any]]:
     return [{"term": {f"metadata.{one.key}.keyword": {"value": one.value}}} for one in exact]
 
 
-def _terms_of_either(key: str, values: Sequence[Any]) -> list[dict[str, Any]]:
+def _terms_of_either(key: str, values: Sequence[Value]) -> list[dict[str, Any]]:
     """Return a clause for any of some values; texts are in the field `keyword` as they are."""
     texts = [value for value in values if isinstance(value, str)]
     others = [value for value in values if not isinstance(value, str)]

@@ -14,9 +14,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from numpy.typing import ArrayLike
 
-Vectors = Mapping[str, Any]
-ReadVectors = Callable[[Any, Sequence[str]], Vectors | Awaitable[Vectors]]
+Vectors = Mapping[str, ArrayLike]
+ReadVectors = Callable[[BasePydanticVectorStore, Sequence[str]], Vectors | Awaitable[Vectors]]
 """(store, ids of nodes) -> the vectors that the store has of them, by id.
 
 A store that works by its async client alone gives them to be awaited.
@@ -31,46 +33,29 @@ class Recording(NamedTuple):
         vectors: What it has kept so far, by the ids of the nodes.
     """
 
-    store: Any
-    vectors: dict[str, Any]
+    store: BasePydanticVectorStore
+    vectors: dict[str, ArrayLike]
 
 
-def reader_of(store: object) -> ReadVectors | None:
+def reader_of(store: BasePydanticVectorStore) -> ReadVectors | None:
     """Return what reads the vectors of a store, or None where they cannot be had."""
     known = _known(store)
     return None if known is None else READERS[known]
 
 
-def nodes_by_id(store: Any, ids: Sequence[str]) -> Sequence[BaseNode]:  # noqa: ANN401
+def nodes_by_id(store: BasePydanticVectorStore, ids: Sequence[str]) -> Sequence[BaseNode]:
     """Return the nodes that a store has of these ids, as far as they are there.
 
     Raises:
         NotImplementedError: The store gives no nodes by their ids.
     """
     if _known(store) == "LanceDBVectorStore":  # whose own condition quotes ids as names of columns
-        found: Sequence[BaseNode] = store.get_nodes(where=_among_ids(ids))
-    else:
-        found = store.get_nodes(list(ids))
-    return found
+        by_condition: Callable[..., Sequence[BaseNode]] = store.get_nodes
+        return by_condition(where=_among_ids(ids))
+    return store.get_nodes(list(ids))
 
 
-def vectors_in_faiss(index: Any) -> Vectors:  # noqa: ANN401  # of any index
-    """Return the vectors of a `FaissVectorStore`, by the ids of the nodes; none of another store.
-
-    It knows them by their places alone, which the index of LlamaIndex's has for each node. An index
-    of FAISS's that keeps no vectors as they came gives none.
-    """
-    store: Any = getattr(index, "vector_store", None)
-    if type(store).__name__ != "FaissVectorStore":
-        return {}
-    reconstruct, places = store.client.reconstruct, index.index_struct.nodes_dict
-    try:
-        return {id: reconstruct(int(place)).tolist() for place, id in places.items()}
-    except RuntimeError:  # FAISS's, of an index without a table of places
-        return {}
-
-
-def recording_of(store: object) -> Recording | None:
+def recording_of(store: BasePydanticVectorStore) -> Recording | None:
     """Return a store for one search that keeps vectors, or None where a search brings none."""
     known = _known(store)
     return None if known is None or known not in RECORDERS else RECORDERS[known](store)
@@ -184,7 +169,7 @@ class _Wrapped:
 
 
 def _recording_chroma(store: Any) -> Recording:  # noqa: ANN401
-    recorded, vectors = store.model_copy(), dict[str, Any]()
+    recorded, vectors = store.model_copy(), dict[str, ArrayLike]()
 
     def query(**how: Any) -> Any:  # noqa: ANN401
         wanted = how.pop("include", None) or ["metadatas", "documents", "distances"]
@@ -199,7 +184,7 @@ def _recording_chroma(store: Any) -> Recording:  # noqa: ANN401
 def _recording_qdrant(store: Any) -> Recording | None:  # noqa: ANN401
     if store._client is None:  # what the store learns at its first search, it would learn anew
         return None
-    recorded, vectors = store.model_copy(), dict[str, Any]()
+    recorded, vectors = store.model_copy(), dict[str, ArrayLike]()
 
     def kept(answer: Any) -> Any:  # noqa: ANN401
         for point in answer.points:
@@ -245,7 +230,7 @@ def _recording_postgres(store: Any) -> Recording | None:  # noqa: ANN401
     if query_of is None or result_of is None:
         return None
     store._initialize()  # it connects once, and not once for each search
-    recorded, vectors = store.model_copy(), dict[str, Any]()
+    recorded, vectors = store.model_copy(), dict[str, ArrayLike]()
 
     def build_query(*what: Any, **how: Any) -> Any:  # noqa: ANN401
         column = store._table_class.embedding.label(VECTOR_COLUMN)
@@ -267,7 +252,7 @@ VECTOR_COLUMN = "clew_vector"
 
 
 def _recording_elasticsearch(store: Any) -> Recording:  # noqa: ANN401
-    recorded, vectors, field = store.model_copy(), dict[str, Any](), store.vector_field
+    recorded, vectors, field = store.model_copy(), dict[str, ArrayLike](), store.vector_field
 
     async def search(custom_query: Any = None, **how: Any) -> Any:  # noqa: ANN401
         def body_with_vectors(body: dict[str, Any], question: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -283,7 +268,7 @@ def _recording_elasticsearch(store: Any) -> Recording:  # noqa: ANN401
     return Recording(recorded, vectors)
 
 
-RECORDERS: Mapping[str, Callable[[Any], Recording | None]] = {
+RECORDERS: Mapping[str, Callable[[BasePydanticVectorStore], Recording | None]] = {
     "ChromaVectorStore": _recording_chroma,
     "ElasticsearchStore": _recording_elasticsearch,
     "PGVectorStore": _recording_postgres,

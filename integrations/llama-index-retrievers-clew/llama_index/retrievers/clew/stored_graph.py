@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -45,7 +46,9 @@ class StoredGraph:
     store: PropertyGraphStore
     config: IndexConfig = field(default_factory=IndexConfig)
     built: clew.Index | None = None
-    lock: Any = field(default_factory=threading.Lock, repr=False, compare=False)
+    lock: AbstractContextManager[bool] = field(
+        default_factory=threading.Lock, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         renew_after_fork(self)

@@ -1,0 +1,106 @@
+"""LlamaIndex's stores over FAISS, which know vectors by their places, no texts and no filters.
+
+The nodes are in the docstore. What a filter allows is looked for among the nearest, and among more
+of them until enough are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeGuard
+
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.indices.vector_store.base import VectorStoreIndex
+from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.vector_stores.types import VectorStoreQuery
+from llama_index.retrievers.clew.filters import where_of
+from llama_index.retrievers.clew.store_searches import Search, SearchResults
+from numpy.typing import ArrayLike
+
+STORES = ("FaissVectorStore", "FaissMapVectorStore")
+WIDER = 4  # times as many of the nearest, where too few of them may be read
+
+
+def is_over_faiss(index: BaseIndex[Any]) -> TypeGuard[VectorStoreIndex]:
+    """Return whether the vectors of an index of LlamaIndex's are in FAISS."""
+    return type(getattr(index, "vector_store", None)).__name__ in STORES
+
+
+def gives_vectors(index: VectorStoreIndex) -> bool:
+    """Return whether an index over FAISS has nodes whose vectors can be had.
+
+    An index of FAISS's without a table of places, such as one of inverted lists, gives none.
+    """
+    return bool(vectors_in_faiss(index, [*_places(index)][-1:]))
+
+
+def vectors_in_faiss(
+    index: BaseIndex[Any], ids: Iterable[str] | None = None
+) -> dict[str, ArrayLike]:
+    """Return the vectors of an index over FAISS by the ids of its nodes; none of another index.
+
+    Args:
+        index: The index of LlamaIndex's.
+        ids: Which nodes; None for all.
+    """
+    if not is_over_faiss(index):
+        return {}
+    places = _places(index)
+    return _vectors_at(index, places, places if ids is None else ids)
+
+
+def find_in_faiss(index: VectorStoreIndex, search: Search) -> SearchResults:
+    """Return the nearest nodes that the filters of a search allow, with their vectors.
+
+    They have no score: FAISS gives a distance or a product, and does not say which.
+    """
+    places, allows = _places(index), where_of(search.filters)
+    nodes, n_nearest = dict[str, BaseNode | None](), search.limit
+    while True:
+        query = VectorStoreQuery(search.bundle.embedding, n_nearest)
+        nearest = index.vector_store.query(query).ids or []
+        found = dict.fromkeys(_listed(index, nearest, places))
+        new = [id for id in found if id not in nodes]
+        nodes |= dict.fromkeys(new)
+        nodes |= {one.node_id: one for one in index.docstore.get_nodes(new, raise_error=False)}
+        read = [node for id in found if (node := nodes[id]) is not None]
+        some = [node for node in read if allows is None or allows(node.metadata)]
+        if len(some) >= search.limit or len(nearest) < n_nearest:
+            break
+        n_nearest *= WIDER
+    some = some[: search.limit]
+    vectors = _vectors_at(index, places, [node.node_id for node in some])
+    return SearchResults([NodeWithScore(node=node) for node in some], vectors)
+
+
+def _places(index: VectorStoreIndex) -> Mapping[str, int]:
+    """Return the places of the vectors of the nodes that an index lists, by their ids.
+
+    A node that was inserted again has two places, the last of which is that of what it says now.
+    """
+    listed: Mapping[str, str] = index.index_struct.nodes_dict
+    own = getattr(index.vector_store, "_node_id_to_faiss_id_map", None)
+    if own is None:
+        return {id: int(place) for place, id in listed.items()}
+    return {id: own[id] for id in listed.values() if id in own}
+
+
+def _vectors_at(
+    index: VectorStoreIndex, places: Mapping[str, int], ids: Iterable[str]
+) -> dict[str, ArrayLike]:
+    reconstruct = index.vector_store.client.reconstruct
+    try:
+        return {id: reconstruct(places[id]).tolist() for id in ids if id in places}
+    except RuntimeError:  # FAISS's, of an index without a table of places
+        return {}
+
+
+def _listed(
+    index: VectorStoreIndex, nearest: Iterable[str], places: Mapping[str, int]
+) -> Iterable[str]:
+    """Yield the ids of the nodes that are listed of what a search gave, nearest first."""
+    has_places = type(index.vector_store).__name__ == "FaissVectorStore"
+    for given in nearest:
+        id = index.index_struct.nodes_dict.get(given)
+        if id is not None and id in places and (not has_places or places[id] == int(given)):
+            yield id
