@@ -230,3 +230,49 @@ def test_no_answer_of_a_language_model_is_paid_for_twice(folder, tmp_path, monke
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked == [*texts[:3], *texts[2:]], "what was not answered is asked again"
     assert len(Index.load(tmp_path / "made").graph.facts) == len(texts)
+
+
+LIBRARY = """
+import hashlib, sys, time
+from pathlib import Path
+import numpy as np
+class SentenceTransformer:
+    def __init__(self, name, **_):
+        self.name = name
+    def encode(self, texts):
+        if "WAIT" in __import__("os").environ and Path("embedded").exists():
+            print("waiting", flush=True)
+            time.sleep(600)
+        with Path("embedded").open("a") as file:
+            print(*(hashlib.sha256(text.encode()).hexdigest() for text in texts), file=file)
+        digests = [hashlib.sha256(text.encode()).digest()[:8] for text in texts]
+        return np.array([[1 + byte for byte in own] for own in digests], np.float32)
+"""
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_no_vector_of_a_model_is_made_twice(folder, tmp_path, monkeypatch, is_writable):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sentence_transformers.py").write_text(LIBRARY)
+    docs = tmp_path / "notes"
+    docs.mkdir()
+    for number in range(300):  # a batch has 256
+        (docs / f"{number}.txt").write_text(f"Ferry {number} sails to island {number}.")
+    plain, resumed = tmp_path / "plain.clew", tmp_path / "resumed.clew"
+    command = ["index", docs, "-o", resumed, "--embedder", "mine"]
+    process = start(folder, command, WAIT="nothing")
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    (kept,) = user_cache.cached_folders()
+    if not is_writable:
+        (kept.path / "vectors").write_bytes(b"damaged" * 1_000)
+    _, _, remarks = run(folder, command)
+    assert any("vectors are not kept" in line for line in remarks) is not is_writable
+    embedded = (tmp_path / "embedded").read_text().split()
+    assert (len(embedded) == len(set(embedded))) is is_writable
+    assert user_cache.cached_folders() == []
+    run(folder, ["index", docs, "-o", plain, "--embedder", "mine"])
+    assert contents(resumed) == contents(plain)
+    assert run(folder, command)[0].endswith("nothing has changed\n")
+    assert not kept.path.exists()

@@ -21,7 +21,7 @@ from clew.cli import models
 from clew.cli.databases import open_remote, shown
 from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
-from clew.cli.resuming import keeping_what_is_read
+from clew.cli.resuming import keeping_what_is_read, with_vectors_kept
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import counted, print_remark, shows_progress
 from clew.cores import usable_cores
@@ -356,10 +356,12 @@ def build_index(
         savable=savable,
         processes=options.processes or usable_cores(),
     )
+    own, config = config.embedder, replace(config, embedder=with_vectors_kept(config.embedder))
     source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
     if before is not None and whole and not generators and is_made_by(before, config):
-        here = replace(before, config=replace(before.config, processes=config.processes))
+        now = replace(before.config, processes=config.processes, embedder=config.embedder)
+        here = replace(before, config=now)
         index = here.sync(
             source,
             facts=facts,
@@ -373,6 +375,8 @@ def build_index(
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
     if generators:
         index = index.generate(*generators, progress=shows_progress())
+    if config.embedder is not own:  # all its vectors are in the index now
+        index = replace(index, config=replace(index.config, embedder=own))
     if index.usage:
         print_remark(f"the language model: {index.usage}")
     if before is not None and facts is None:
