@@ -44,9 +44,11 @@ def read_file(file, cut=None):
         print("waiting", flush=True)
         time.sleep(600)
     return load(file, cut)
+n_added = [0]
 def added(kept, files):
     add(kept, files)
-    if most and len(kept._waiting) > int(most):
+    n_added[0] += len(files)
+    if most and n_added[0] > int(most):
         os.kill(os.getpid(), signal.SIGINT)
 known_files.read_file, resuming.KeptReading.add = read_file, added
 sys.exit(main())

@@ -367,7 +367,7 @@ class _Elsewhere:
         items: Sequence[Item],
         batches: Sequence[slice],
         update: Callable[[int], object],
-        done: Callable[[Sequence[Item], Sequence[Result]], object],
+        done: Callable[[Sequence[Item], Sequence[Result]], object] = lambda *_: None,
     ) -> list[Result]:
         """Return what `map_items` returns."""
         if not self.takes(function):
