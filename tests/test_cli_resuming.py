@@ -192,8 +192,8 @@ def test_what_other_processes_have_read_is_kept_too(folder, tmp_path):
     process.communicate(timeout=100)
     assert process.returncode == 130
     _, _, remarks = run(folder, command)
-    (said,) = [line for line in remarks if "are not read again" in line]
-    assert int(said.split()[1]) > 20
+    (remark,) = [line for line in remarks if "are not read again" in line]
+    assert int(remark.split()[1]) > 20
     run(folder, ["index", folder, "-o", plain])
     assert contents(resumed) == contents(plain)
 

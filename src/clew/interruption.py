@@ -43,7 +43,7 @@ def before_the_end(keep: Callable[[], str]) -> Iterator[None]:
     In another program than the command, and in another thread than the main one, nothing is done.
 
     Args:
-        keep: Called between any two steps of the main thread. It returns what is to be said.
+        keep: Called between any two steps of the main thread. It returns what is to be printed.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not (is_main and is_command(sys.orig_argv)):
@@ -71,14 +71,14 @@ def end_at_once(code: int) -> None:
 def _end(number: int, _: object) -> None:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_DFL)  # the second one does not wait
-    words = "".join(f"; {said}" for keep in reversed(_KEEPING) if (said := _said(keep)))
+    words = "".join(f"; {line}" for keep in reversed(_KEEPING) if (line := _kept_by(keep)))
     os.write(2, f"clew: interrupted{words}\n".encode("utf-8", "replace"))
     if number == signal.SIGTERM:
         signal.raise_signal(number)  # so that who sent it sees what has ended this process
     os._exit(EXIT_CODE)
 
 
-def _said(keep: Callable[[], str]) -> str:
+def _kept_by(keep: Callable[[], str]) -> str:
     try:
         return keep()
     except Exception as error:  # noqa: BLE001  # whatever is half done at this moment

@@ -71,7 +71,7 @@ class KeptReading:
         self._next = begin + took + max(INTERVAL, took / MAX_SHARE)
         if problem:
             print_remark(problem)
-            self._next = float("inf")  # said once
+            self._next = float("inf")  # the problem is printed once
 
     def write(self) -> str:
         """Write what was added, and return why it could not be; "" where it could.
