@@ -166,6 +166,7 @@ def map_items(
     *,
     sizes: Sequence[int],
     update: Callable[[int], object] = lambda _: None,
+    done: Callable[[Sequence[Item], Sequence[Result]], object] = lambda *_: None,
 ) -> list[Result]:
     """Return the results of a function for all items, in their order.
 
@@ -176,7 +177,8 @@ def map_items(
         function: A function of a module, or a `functools.partial` of one, that changes nothing.
         items: What it is called with.
         sizes: How large each item is, in characters or bytes.
-        update: Called with numbers of items that are done.
+        update: Called with numbers of items that are done, by the thread that asks.
+        done: Called with items and their results as soon as these are there, by any thread.
 
     Raises:
         Exception: What the function raises for the first item for which it does.
@@ -184,10 +186,10 @@ def map_items(
     """
     team, others = _CURRENT.get(), count_others(sizes)
     if isinstance(team, _Elsewhere):
-        return team.map(function, items, _batches(sizes), update)
+        return team.map(function, items, _batches(sizes), update, done)
     if team is None or others < 1:
-        return list(_one_by_one(function, items, update))
-    return team.map(function, items, _batches(sizes), others, update)
+        return list(_one_by_one(function, items, update, done))
+    return team.map(function, items, _batches(sizes), others, update, done)
 
 
 def count_others(sizes: Sequence[int]) -> int:
@@ -326,10 +328,15 @@ def _receive_all(requests: IO[bytes], inbox: queue.SimpleQueue[bytes]) -> None:
 
 
 def _one_by_one(
-    function: Callable[[Item], Result], items: Sequence[Item], update: Callable[[int], object]
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    update: Callable[[int], object],
+    done: Callable[[Sequence[Item], Sequence[Result]], object],
 ) -> Iterator[Result]:
     for item in items:
-        yield function(item)
+        result = function(item)
+        done([item], [result])
+        yield result
         update(1)
 
 
@@ -360,13 +367,15 @@ class _Elsewhere:
         items: Sequence[Item],
         batches: Sequence[slice],
         update: Callable[[int], object],
+        done: Callable[[Sequence[Item], Sequence[Result]], object] = lambda *_: None,
     ) -> list[Result]:
         """Return what `map_items` returns."""
         if not self.takes(function):
-            return list(_one_by_one(function, items, update))
+            return list(_one_by_one(function, items, update, done))
         results = list[Result]()
         every = partial(_each, function, __version__)
         for some in results_in_order(self.executor, every, (items[batch] for batch in batches)):
+            done(items[len(results) : len(results) + len(some)], some)
             results += some
             update(len(some))
         return results
@@ -590,9 +599,10 @@ class _Team:
         batches: Sequence[slice],
         others: int,
         update: Callable[[int], object],
+        done: Callable[[Sequence[Item], Sequence[Result]], object],
     ) -> list[Result]:
         """Return what `map_items` returns, with so many other processes."""
-        job = _Job(function, items, batches, self.is_asked)
+        job = _Job(function, items, batches, self.is_asked, done)
         try:
             if reason := job.unfit or self.start(others):
                 self._say_alone(reason)
@@ -710,8 +720,9 @@ class _Job:
         items: Sequence[Any],
         batches: Sequence[slice],
         is_asked: bool,
+        done: Callable[[Sequence[Any], Sequence[Any]], object] = lambda *_: None,
     ) -> None:
-        self.unfit, self._is_asked = "", is_asked
+        self.unfit, self._is_asked, self._done_with = "", is_asked, done
         self._function, self._items, self._batches = function, items, batches
         self._lock = threading.Lock()
         self._waiting = list(range(len(batches)))[::-1]
@@ -800,6 +811,7 @@ class _Job:
             self._errors[batch] = value
         else:
             self._results[batch] = value
+            self._done_with(self._items[self._batches[batch]], value)
             with self._lock:
                 self._done += len(value)
         return True
@@ -822,6 +834,7 @@ class _Job:
             self._errors[batch] = error
             return
         self._results[batch] = own
+        self._done_with(self._items[self._batches[batch]], own)
         with self._lock:
             self._done += len(own)
 

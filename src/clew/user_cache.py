@@ -1,4 +1,4 @@
-"""The user's cache directory: indexes that can be made, or copied, again.
+"""The user's cache directory: indexes that can be made, or copied, again, and files half read.
 
 Each has a folder of its own, with what it is of, and when it was last used. Those of least recent
 use go first.
@@ -17,23 +17,26 @@ MAX_BYTES = 2 * 10**9  # of all indexes together; those of least recent use go f
 MAX_DAYS = 60.0  # that an index is kept after its last use
 IN_USE = 1 / 24  # days after its last use for which a copy of a storage's index is left alone
 INDEX, SOURCE, USED = "index", "source.txt", "used"
+INTERRUPTED = "interrupted"  # where there is no index, but what an ended run has read for one
 
 
 @dataclass(frozen=True)
 class CachedFolder:
-    """An index in the cache.
+    """An index in the cache, or what an ended run has read for one.
 
     Attributes:
         path: Where it is.
         source: The folder or file that it is of, or the address that it is a copy of.
         bytes: Its size.
         days: How long ago it was last used.
+        is_interrupted: Whether it is what an ended run has read.
     """
 
     path: Path
     source: str
     bytes: int
     days: float
+    is_interrupted: bool = False
 
 
 def cache_root() -> Path:
@@ -76,7 +79,11 @@ def cached_folders() -> list[CachedFolder]:
                 used = (place / USED).stat().st_mtime
                 size = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
                 source = (place / SOURCE).read_text(encoding="utf-8")
-                found.append(CachedFolder(place, source, size, max(0.0, (now - used) / 86_400)))
+                days, is_interrupted = (
+                    max(0.0, (now - used) / 86_400),
+                    (place / INTERRUPTED).exists(),
+                )
+                found.append(CachedFolder(place, source, size, days, is_interrupted))
     return sorted(found, key=lambda folder: folder.days)
 
 

@@ -163,6 +163,28 @@ else:
     assert done.stdout == "True True False\nTrue\n"
 
 
+def test_short_calls_do_not_wait_for_machine_code_that_is_stored_and_long_ones_do(
+    folder, monkeypatch
+):
+    waits = []
+
+    def wait(request, _):
+        waits.append(request.kernel)
+        request.failed = True  # so the call is done as plain Python
+
+    monkeypatch.setattr(compiler, "wait", wait)
+    short, long = Kernel(named, None, {}), new_kernel()
+    for kernel, arguments in ((short, (3,)), (long, (3000, np.zeros(1, np.int64)))):
+        request = compiler.request(kernel, arguments)
+        request.is_stored = True
+        request.plain_seconds = 0.0 if kernel is long else 0.9 * compiled.PATIENCE_IF_STORED
+        assert kernel.call_unprepared(*arguments)
+    assert waits == [long]
+    compiler.request(short, (3,)).plain_seconds = 1.1 * compiled.PATIENCE_IF_STORED
+    short.call_unprepared(3)
+    assert waits == [long, short], "by now it would have been loaded"
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder for machine code."""

@@ -1,11 +1,12 @@
-"""A new process: seconds of the processor until it has imported clew, opened an index, and answered.
+"""A new process: seconds until it has imported clew, opened an index, and answered, and those of its next questions.
 
     python -m tests.benchmarks.ready --folder FOLDER
     python -m tests.benchmarks.ready --folder FOLDER --before CHECKOUT
 
-FOLDER is read once, with names, and the index is saved whole. Then new processes import clew, open it
-and ask two questions, by the default recipe; the figures are medians. With the folder of another
-checkout of clew, both are measured by turns, each on an index that it has made itself.
+FOLDER is read once, with names, the index is saved whole, and so is the machine code of what questions call.
+Then new processes import clew, open it and ask twelve questions one after the other, by the default recipe. The
+figures are medians, and the worst in brackets; those of the processor are of all threads. With the folder of
+another checkout of clew, both are measured by turns, each on an index that it has made itself.
 """
 
 from __future__ import annotations
@@ -15,39 +16,75 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.checkouts import parser_of, sources_of
 
 SMOKE = "--folder {folder} --processes 1"
+QUESTIONS = (
+    "How is a graph drawn with labels?",
+    "Which error is raised for a negative weight?",
+    "How is a table of commas read?",
+    "What does a socket do when it is closed?",
+    "How are threads joined?",
+    "When is a weak reference dead?",
+    "Who decides about a proposal?",
+    "What is an asynchronous generator?",
+    "How are archives named?",
+    "Why are annotations not evaluated?",
+    "What may an index serve?",
+    "How are texts formatted?",
+)
 BUILD = """
-import sys
+import json, sys
 import clew
+from clew.algorithms.kernels.compiled import finish_compiling
 index = clew.Index.from_documents(
     __import__("pathlib").Path(sys.argv[1]),
     splitter=clew.Splitter(tokens=256), extractor=clew.NamesAndSymbols(),
 )
 index.save(sys.argv[2])
-index.ask("How is it done?")
 print(len(index.graph.rows("passage")))
+index = clew.Index.load(sys.argv[2])
+for question in json.loads(sys.argv[3]):
+    index.ask(question)
+    finish_compiling()
 """
 OPEN = """
 import json, sys, time
-began = time.process_time()
+def now():
+    return time.process_time(), time.perf_counter()
+moments = [now()]
 import clew
-imported = time.process_time()
+moments.append(now())
 index = clew.Index.load(sys.argv[1])
-opened = time.process_time()
-index.ask("How is a graph drawn with labels?")
-first = time.process_time()
-index.ask("Which error is raised for a negative weight?")
-second = time.process_time()
-print(json.dumps({
-    "import": imported - began, "open": opened - imported, "first question": first - opened,
-    "second question": second - first, "until the first answer": first - began,
-}))
+moments.append(now())
+for question in json.loads(sys.argv[2]):
+    index.ask(question)
+    moments.append(now())
+print(json.dumps(moments))
 """
+
+
+def figures_of(moments: list[tuple[float, float]]) -> dict[str, float]:
+    """Return the figures of a process, by name."""
+    processor, clock = (
+        [after[i] - before[i] for before, after in pairwise(moments)] for i in range(2)
+    )
+    return {
+        "import": processor[0],
+        "open": processor[1],
+        "first question": processor[2],
+        "until the first answer": sum(processor[:3]),
+        "by the clock": sum(clock[:3]),
+        "second question": processor[3],
+        "second by the clock": clock[3],
+        "slowest of the next by the clock": max(clock[3:]),
+        "all of the next": sum(processor[3:]),
+        "all by the clock": sum(clock[3:]),
+    }
 
 
 def run(source: Path, program: str, *arguments: object) -> str:
@@ -67,15 +104,19 @@ def main() -> None:
     sources = sources_of(options)
     with tempfile.TemporaryDirectory() as name:
         for version, source in sources.items():
-            passages = run(source, BUILD, options.folder, Path(name, version)).strip()
+            arguments = options.folder, Path(name, version), json.dumps(QUESTIONS)
+            passages = run(source, BUILD, *arguments).strip()
             print(f"{version}: {int(passages):,} passages")
         took: dict[str, list[dict[str, float]]] = {version: [] for version in sources}
         for _ in range(options.processes):
             for version, source in sources.items():
-                took[version].append(json.loads(run(source, OPEN, Path(name, version))))
+                moments = run(source, OPEN, Path(name, version), json.dumps(QUESTIONS))
+                took[version].append(figures_of(json.loads(moments)))
     for version, figures in took.items():
-        parts = [f"{part} {median(each[part] for each in figures):.3f}" for part in figures[0]]
-        print(f"{version}: {', '.join(parts)}")
+        print(f"{version}:")
+        for part in figures[0]:
+            own = [each[part] for each in figures]
+            print(f"    {part} {median(own):.3f} ({max(own):.3f})")
 
 
 if __name__ == "__main__":

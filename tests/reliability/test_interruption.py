@@ -65,7 +65,7 @@ def check_end(code, errors):
         assert not errors
     elif code:  # else it was done before
         assert code == 130
-        assert errors.splitlines()[-1] == "clew: interrupted"
+        assert errors.splitlines()[-1].startswith("clew: interrupted")
 
 
 def test_the_command_ends_at_once(folder, tmp_path):
@@ -76,7 +76,8 @@ def test_the_command_ends_at_once(folder, tmp_path):
 
 @pytest.mark.slow
 def test_the_command_ends_at_any_moment_and_a_saved_index_is_whole(folder, tmp_path):
-    saved, environment = tmp_path / "saved.clew", {"NUMBA_CACHE_DIR": str(tmp_path)}
+    saved = tmp_path / "saved.clew"
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "CLEW_CACHE": str(tmp_path / "cache")}
     commands = [
         ["index", folder, "-o", saved],
         ["ask", folder, "Whom did Anna meet?", "--recipe", "budgeted"],

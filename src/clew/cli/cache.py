@@ -16,8 +16,9 @@ EXAMPLES = """examples:
   clew cache --clear            forget all
 
 `clew ask FOLDER` keeps the index of the folder there, with its text; only you may read it. So does
-an index in a storage (s3://bucket/docs), of which files are copied there. What was not used for two
-months goes by itself. CLEW_CACHE names another place, `clew ask --no-cache` keeps no folder."""
+an index in a storage (s3://bucket/docs), of which files are copied there, and what a run that was
+interrupted has read, until the index is saved. What was not used for two months goes by itself.
+CLEW_CACHE names another place, `clew ask --no-cache` keeps no folder."""
 
 ALL = ""
 
@@ -46,8 +47,10 @@ def cache(options: argparse.Namespace) -> int:
     total = sum(folder.bytes for folder in folders)
     print_result(f"{cache_root()}: {len(folders):,} indexes, {total / 1e6:,.1f} MB")
     for folder in folders:
+        what = ", files that an interrupted run has read" if folder.is_interrupted else ""
         print_result(
-            f"  {folder.source}: {folder.bytes / 1e6:,.1f} MB, used {folder.days:.0f} days ago"
+            f"  {folder.source}: {folder.bytes / 1e6:,.1f} MB{what}, "
+            f"used {folder.days:.0f} days ago"
         )
     return 0
 

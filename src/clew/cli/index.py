@@ -10,6 +10,7 @@ from pathlib import Path
 from clew.cli import models
 from clew.cli.databases import place_of_index, shown, update_remote
 from clew.cli.parser import Commands, add_command, non_negative_integer, positive_integer
+from clew.cli.resuming import keeping_what_is_read
 from clew.cli.settings import (
     OF_AN_INDEX,
     add_settings_option,
@@ -54,7 +55,9 @@ reads all files again.
 again asks it only for what failed.
 
 --watch looks at the folder every second until Ctrl-C, and saves what has changed; `clew ask` in
-another terminal answers from the index as it was last saved."""
+another terminal answers from the index as it was last saved.
+
+After Ctrl-C the same command goes on: files that were read, and answers of a model, are kept."""
 
 KINDS = {  # that are counted, with their plurals
     "section": "sections",
@@ -174,13 +177,15 @@ def _build(options: argparse.Namespace, extractor: Triples | None) -> Index:
             )
         return built
 
-    if is_remote(options.output):
-        before, built = update_remote(options, build)
-    else:
-        before = _index_before(options)
-        built = build(before)
-        if built is not before:  # perhaps only other looks of files, or other files left out
-            built.save(options.output)
+    with keeping_what_is_read(existing_path(options.source)) as discard:
+        if is_remote(options.output):
+            before, built = update_remote(options, build)
+        else:
+            before = _index_before(options)
+            built = build(before)
+            if built is not before:  # perhaps only other looks of files, or other files left out
+                built.save(options.output)
+        discard()
     place = shown(options.output)
     if before is not None and built.documents is before.documents:
         print_result(f"{place}: nothing has changed")

@@ -21,6 +21,7 @@ from clew.cli import models
 from clew.cli.databases import open_remote, shown
 from clew.cli.folder_cache import keep, open_cached, place_of
 from clew.cli.parser import Parser, positive_integer
+from clew.cli.resuming import keeping_what_is_read, with_vectors_kept
 from clew.cli.settings import check_used, configured, index_settings
 from clew.cli.terminal import counted, print_remark, shows_progress
 from clew.cores import usable_cores
@@ -255,15 +256,33 @@ def open_source(options: argparse.Namespace) -> Index:
     if is_index(path):
         refuse_building_options(options)
         return Index.load(path, embedder=options.embedder)
-    if getattr(options, "no_cache", True) or any(getattr(options, name) for name in GENERATORS):
+    if getattr(options, "no_cache", True):
         return _read(options)
+    with keeping_what_is_read(path) as discard:
+        if not any(getattr(options, name) for name in GENERATORS):
+            return _read_or_cached(path, options, discard)
+        index = _read(options)
+        discard()
+        return index
+
+
+def _read_or_cached(path: Path, options: argparse.Namespace, discard: Callable[[], None]) -> Index:
+    """Return the index of a folder, of which most may be as the last question on it found it.
+
+    Args:
+        path: The folder or file.
+        options: What was typed.
+        discard: Called once the index is in the cache.
+    """
     place = place_of(path, options, BUILDING_OPTIONS)
     cached = open_cached(place, options.embedder)
     index = _read(options, cached)
     if index is cached:
+        discard()
         return index
     try:
         keep(place, path, index)
+        discard()
         if cached is None:
             print_remark("kept for the next question: `clew cache` shows where")
     except (OSError, ValueError) as error:  # such as a full disk, or metadata that cannot be saved
@@ -337,10 +356,12 @@ def build_index(
         savable=savable,
         processes=options.processes or usable_cores(),
     )
+    own, config = config.embedder, replace(config, embedder=with_vectors_kept(config.embedder))
     source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
     if before is not None and whole and not generators and is_made_by(before, config):
-        here = replace(before, config=replace(before.config, processes=config.processes))
+        now = replace(before.config, processes=config.processes, embedder=config.embedder)
+        here = replace(before, config=now)
         index = here.sync(
             source,
             facts=facts,
@@ -354,6 +375,8 @@ def build_index(
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
     if generators:
         index = index.generate(*generators, progress=shows_progress())
+    if config.embedder is not own:  # all its vectors are in the index now
+        index = replace(index, config=replace(index.config, embedder=own))
     if index.usage:
         print_remark(f"the language model: {index.usage}")
     if before is not None and facts is None:

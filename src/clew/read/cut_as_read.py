@@ -5,11 +5,12 @@ What a parser finds in a file then serves twice, and no document is sent to anot
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clew.document import Document
+from clew.processes import map_items
 from clew.read.formats.python import PYTHON
 from clew.read.limits import is_within_limits
 from clew.read.pieces import CutAtOnce, CutDocument, Split
@@ -45,12 +46,31 @@ class CutAsRead:
     max_line: int
     reads_modules: bool = False
 
+    @property
+    def record(self) -> str:
+        """What the pieces depend on beside the document, as a text."""
+        own = ""
+        if isinstance(self.split, Splitter):
+            count = self.split.count
+            own = repr((replace(self.split, count=None), count if count is None else _name(count)))
+        return f"{own}, {self.max_document}, {self.max_line}"
+
     def __call__(self, document: Document) -> CutDocument | None:
         """Return the pieces of a document; None where its limits are to be seen to first."""
         if not is_within_limits(document, self.max_document, self.max_line):
             return None
         pieces = keep_whole(document) if document.heading else self.split(document)
         return CutDocument(pieces, module_of(document) if self.reads_modules else None)
+
+    def modules_of(self, documents: Sequence[Document]) -> Sequence[Module | None]:
+        """Return the scopes of modules in Python, for documents that were cut before."""
+        if not self.reads_modules:
+            return [None] * len(documents)
+        return map_items(module_of, documents, sizes=[len(one.text) for one in documents])
+
+
+def _name(count: Callable[[str], int]) -> str:
+    return count.name if isinstance(count, Tiktoken) else getattr(count, "__qualname__", "")
 
 
 def module_of(document: Document) -> Module | None:

@@ -13,14 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from clew.document import Document
+from clew.graph import EMPTY
 from clew.processes import map_items
+from clew.read.checkpoint import CheckpointFile, current_checkpoint
 from clew.read.file_reading import FileReading, Look
 from clew.read.files import FileContents, FileToRead, read_file
 from clew.read.formats.table import format_of_file
-from clew.read.pieces import CutAtOnce, CutDocument
+from clew.read.pieces import CutAtOnce, CutDocument, Piece
 from clew.version import __version__
+
+if TYPE_CHECKING:
+    from clew.read.extract.code.python_scopes import Module
 
 READING = 6  # of how files are read; another number reads all of them again
 SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
@@ -57,34 +63,115 @@ def read_files(
     """
     readers, now = cache(reader_of), time.time_ns()
     readings = [_look_at(file, readers) for file in files]
-    changed: list[int] = []
+    changed = list[int]()
     for place, reading in enumerate(readings):
         before = known.get(reading.path)
-        if before is not None and reading.look and _is_same(before, reading):
+        if before is not None and _is_same(before, reading):
             readings[place] = before
         else:
             changed.append(place)
+    resuming = _Resuming(cut, now)
+    changed, done = resuming.take_earlier(readings, changed)
+    resuming.follow([readings[place] for place in changed])
     contents = map_items(
         partial(_read_if_same, cut),
         [(files[place], readings[place].reader, readings[place].look[:2]) for place in changed],
         sizes=[sum(readings[place].look[:1]) for place in changed],
-        update=update,
+        update=lambda count: resuming.step(update, count),
+        done=resuming.add,
     )
-    done = dict[str, CutDocument]()
     for place, found in zip(changed, contents, strict=True):
         content = read_file(files[place]) if found is None else found
-        reading = readings[place]
         for document, own in zip(content.documents, content.cut, strict=False):
             if own is not None:
                 done[document.id] = own
-        is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
-        readings[place] = replace(
-            reading,
-            look=reading.look if is_lasting else (),
-            documents=tuple(content.documents),
-            skipped=tuple(content.skipped),
-        )
+        readings[place] = _as_read(readings[place], content, now)
     return ReadFiles(readings, done)
+
+
+class _Resuming:
+    """What an earlier run, which was ended, has read of the files, and what this one reads.
+
+    Args:
+        cut: What cuts documents as they are read.
+        now: The time before the files were looked at, in nanoseconds.
+    """
+
+    def __init__(self, cut: CutAtOnce | None, now: int) -> None:
+        self._now, self._checkpoint = now, current_checkpoint()
+        self._cut, self._cutting = cut, "" if cut is None else cut.record
+        self._readings = dict[str, FileReading]()
+
+    def take_earlier(
+        self, readings: list[FileReading], wanted: Sequence[int]
+    ) -> tuple[list[int], dict[str, CutDocument]]:
+        """Put in place what files gave that have not changed since the run that was ended.
+
+        Args:
+            readings: The readings of all files, of which some are replaced.
+            wanted: The places of those that are to be read.
+
+        Returns:
+            The places that are left, and what the documents of the others were cut into.
+        """
+        earlier = EMPTY if self._checkpoint is None else self._checkpoint.earlier()
+        if self._checkpoint is None or not earlier:
+            return [*wanted], {}
+        left, cut = list[int](), list[tuple[Document, Sequence[Piece]]]()
+        for place in wanted:
+            file = earlier.get(readings[place].path)
+            if file is None or not _is_same(file.reading, readings[place]):
+                left.append(place)
+                continue
+            readings[place] = file.reading
+            if file.cutting == self._cutting:
+                pairs = zip(file.reading.documents, file.pieces, strict=False)
+                cut += [(document, own) for document, own in pairs if own is not None]
+        if len(left) < len(wanted):
+            self._checkpoint.resume(len(wanted) - len(left))
+        modules: Sequence[Module | None] = [None] * len(cut)
+        if self._cut is not None:  # they are not kept
+            modules = self._cut.modules_of([document for document, _ in cut])
+        pairs = zip(cut, modules, strict=True)
+        return left, {one.id: CutDocument(own, module) for (one, own), module in pairs}
+
+    def follow(self, readings: Sequence[FileReading]) -> None:
+        """Learn which files are read now."""
+        if self._checkpoint is not None:
+            self._readings = {reading.path: reading for reading in readings}
+
+    def add(
+        self, named: Sequence[tuple[FileToRead, str, Look]], contents: Sequence[FileContents | None]
+    ) -> None:
+        """Hand on what files gave whose looks will tell whether they would give the same again."""
+        if self._checkpoint is None:
+            return
+        files = list[CheckpointFile]()
+        for (file, _, _), content in zip(named, contents, strict=True):
+            if content is None:
+                continue
+            reading = _as_read(self._readings[file.path.as_posix()], content, self._now)
+            if reading.look:  # without the scopes of modules, which take the most room
+                pieces = [None if own is None else own.pieces for own in content.cut]
+                files.append(CheckpointFile(reading, self._cutting, pieces))
+        self._checkpoint.add(files)
+
+    def step(self, update: Callable[[int], object], count: int) -> None:
+        """Show how many files were read, and write what is to be kept, if it is time."""
+        update(count)
+        if self._checkpoint is not None:
+            self._checkpoint.step()
+
+
+def _as_read(reading: FileReading, content: FileContents, now: int) -> FileReading:
+    """Return the reading of a file with what it gave."""
+    is_lasting = content.is_lasting and reading.reader and is_settled(reading.look, now)
+    return replace(
+        reading,
+        look=reading.look if is_lasting else (),
+        documents=tuple(content.documents),
+        skipped=tuple(content.skipped),
+    )
 
 
 def look_of(file: Path) -> Look:
@@ -159,4 +246,5 @@ def _reader_of(file: FileToRead) -> str:
 
 
 def _is_same(before: FileReading, now: FileReading) -> bool:
-    return (before.id, before.reader, before.look) == (now.id, now.reader, now.look)
+    is_known = bool(now.look) and before.look == now.look
+    return is_known and (before.id, before.reader) == (now.id, now.reader)

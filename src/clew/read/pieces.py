@@ -56,7 +56,16 @@ class CutDocument(NamedTuple):
 class CutAtOnce(Protocol):
     """Cuts a document as soon as it is read; None leaves it for later."""
 
+    @property
+    def record(self) -> str:
+        """What the pieces depend on beside the document, as a text."""
+        ...
+
     def __call__(self, document: Document) -> CutDocument | None: ...
+
+    def modules_of(self, documents: Sequence[Document]) -> Sequence[Module | None]:
+        """Return the scopes of modules in Python, for documents that were cut before."""
+        ...
 
 
 class Split(Protocol):

@@ -38,6 +38,7 @@ NEAREST_GONE = "nearest.gone"  # vectors of deleted rows of the approximate inde
 PARTS = "documents.parts"  # in place of "documents.text"
 BROUGHT = "documents.facts"  # what documents brought along, where some did
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
+NO_ROW = -1
 OTHER_TEXTS = tuple(name for name in DOCUMENT_TEXTS if name != "text")
 
 Metadata = Mapping[str, Any]
@@ -336,7 +337,7 @@ def _read_edges(reader: ColumnReader) -> Edges:
 def write_documents(
     writer: ColumnWriter,
     documents: Sequence[Document],
-    graph: Graph,
+    graph: Graph | None,
     parts: Sequence[Sequence[str]] | None = None,
 ) -> None:
     """Write documents, but for their metadata; their vectors as the rows of the graph's.
@@ -344,7 +345,7 @@ def write_documents(
     Args:
         writer: The writer.
         documents: The documents.
-        graph: The graph with their nodes.
+        graph: The graph with their nodes; None where no document has a vector of its own.
         parts: What the text of each consists of, so that no passage is written twice; None to write
             the texts whole.
     """
@@ -358,12 +359,13 @@ def write_documents(
     writer.numbers("documents.heading", [document.heading for document in documents], np.bool_)
     spans = [document.span or (-1, -1) for document in documents]
     writer.numbers("documents.span", np.array(spans, np.int64).reshape(-1, 2))
-    has_vectors = any(document.vector is not None for document in documents)
-    row_of = {id: row for row, id in enumerate(graph.ids)} if has_vectors else {}
-    vector_rows = [
-        -1 if document.vector is None else _vector_row(graph, row_of.get(document.id, -1))
-        for document in documents
-    ]
+    vector_rows = [NO_ROW] * len(documents)
+    if graph is not None and any(document.vector is not None for document in documents):
+        row_of = {id: row for row, id in enumerate(graph.ids)}
+        vector_rows = [
+            NO_ROW if one.vector is None else _vector_row(graph, row_of.get(one.id, NO_ROW))
+            for one in documents
+        ]
     writer.numbers("documents.vector", vector_rows, np.int32)
     write_source_maps(writer, [document.source_map for document in documents])
 
@@ -373,7 +375,7 @@ def _vector_row(graph: Graph, row: int) -> int:
 
     The graph does not have the vector of a document that was cut into pieces.
     """
-    return row if row >= 0 and graph.vectors[row].any() else -1
+    return row if row >= 0 and graph.vectors[row].any() else NO_ROW
 
 
 def read_documents(

@@ -13,21 +13,25 @@ MAX_IN_PAIRS = 128  # entries of a row that numpy adds in one run
 
 
 def _sums_at_once(starts, ends, columns, counts, weights_of, products):
-    lengths = ends - starts
-    if len(starts) and (ends[:-1] == starts[1:]).all():
-        places = slice(int(starts[0]), int(ends[-1]))
-    else:
-        places = expand_ranges(starts, lengths)
-    columns, counts = columns[places], counts[places]
-    values = weights_of[1] * products[columns]  # most entries come once
-    several = np.flatnonzero(counts != 1)
-    values[several] = weights_of[counts[several]] * products[columns[several]]
-    rows = np.repeat(np.arange(len(starts)), lengths)
-    first = np.cumsum(lengths) - lengths
-    is_second = (np.arange(len(rows)) - first[rows]) % 2
-    sums = np.bincount(2 * rows + is_second, values, 2 * len(starts))
-    sums = sums.astype(np.float64, copy=False)  # whole numbers where there is no entry
-    return sums[::2] + sums[1::2]
+    lengths, sums, once = ends - starts, np.zeros(len(starts)), weights_of[1] * products
+    behind, in_a_row = np.cumsum(lengths, dtype=np.int64), bool((ends[:-1] == starts[1:]).all())
+    first = 0
+    while first < len(starts):  # in blocks, whose arrays a processor keeps beside it
+        last = _end_of_block(behind, first)
+        if in_a_row:
+            places = slice(int(starts[first]), int(ends[last - 1]))
+        else:
+            places = expand_ranges(starts[first:last], lengths[first:last])
+        own, often = columns[places], counts[places]
+        values = once[own]  # most entries come once
+        several = np.flatnonzero(often != 1)
+        values[several] = weights_of[often[several]] * products[own[several]]
+        sums_of = np.repeat(np.arange(0, 2 * (last - first), 2), lengths[first:last])
+        sums_of[1::2] += 1  # the two of a row that begins at an odd place change places
+        pairs = np.bincount(sums_of, values, 2 * (last - first))
+        sums[first:last] = pairs[::2] + pairs[1::2]
+        first = last
+    return sums
 
 
 @compiled(at_once=_sums_at_once)
@@ -60,12 +64,17 @@ def bag_sums(starts, ends, columns, counts, weights_of, products):
     return sums
 
 
+def _end_of_block(behind, first):
+    """Return the row behind those that are gone over at once from a row on, one at least."""
+    before = behind[first - 1] if first else 0
+    return max(int(np.searchsorted(behind, before + BLOCK, side="right")), first + 1)
+
+
 def _blocks(starts, ends, columns, counts):
     """Yield some rows, and for each of their entries the row, the place in it and the pair."""
     behind, first = np.cumsum(ends - starts, dtype=np.int64), 0
     while first < len(starts):
-        before = behind[first - 1] if first else 0
-        last = max(int(np.searchsorted(behind, before + BLOCK, side="right")), first + 1)
+        before, last = behind[first - 1] if first else 0, _end_of_block(behind, first)
         lengths = ends[first:last] - starts[first:last]
         places = expand_ranges(starts[first:last], lengths)
         rows = np.repeat(np.arange(first, last), lengths)

@@ -40,8 +40,15 @@ PATIENCE = 2.0
 That is about what the machine code of a loop takes to make, once numba is loaded.
 """
 
-PATIENCE_IF_STORED = 0.1
-"""The same for a loop whose machine code only has to be loaded."""
+PATIENCE_IF_STORED = 0.5
+"""The same for a loop whose machine code only has to be loaded.
+
+That is about what loading takes beside the calls. Until then short calls go on as plain Python, so
+that no question waits for what would hardly speed it up."""
+
+CALL_IF_STORED = 0.1
+"""Seconds of the processor for one call as plain Python, before it waits for machine code that only
+has to be loaded."""
 
 LOOK_STEP = 0.005  # seconds between two looks at the clock by a loop that runs as plain Python
 
@@ -124,7 +131,7 @@ class Kernel:
         """Answer a call for whose types there is no machine code yet."""
         request = compiler.request(self, arguments)
         if not request.failed:
-            if compiler.comes_first() or self._is_worth_waiting(request, request.plain_seconds):
+            if compiler.comes_first() or self._is_worth_waiting(request, 0.0):
                 return self._call_compiled(request, arguments)
             try:
                 return _unboxed(self._run_plain(request, arguments))
@@ -132,15 +139,17 @@ class Kernel:
                 return self._call_compiled(request, arguments)
         return _unboxed(self._run_plain(request, arguments))
 
-    def _is_worth_waiting(self, request: compiler.Request, plain_seconds: float) -> bool:
-        """Whether to wait for machine code after so many seconds as plain Python.
+    def _is_worth_waiting(self, request: compiler.Request, own_seconds: float) -> bool:
+        """Whether to wait for machine code after so many seconds of a call as plain Python.
 
         Whether there is some on the disk is looked up when it matters, for that takes a while, too.
         """
         patience = PATIENCE if self.patience is None else self.patience
-        return plain_seconds > PATIENCE_IF_STORED and (
-            plain_seconds > patience or request.is_stored
-        )
+        taken = request.plain_seconds + own_seconds
+        if taken > patience:
+            return True
+        is_long = taken > PATIENCE_IF_STORED or own_seconds > CALL_IF_STORED
+        return is_long and request.is_stored
 
     def _call_compiled(self, request: compiler.Request, arguments: tuple[Any, ...]) -> Any:
         compiler.wait(request, current())
@@ -158,8 +167,7 @@ class Kernel:
             deadline.check()
             if request.failed:
                 return
-            taken = request.plain_seconds + time.thread_time() - begin
-            if request.is_ready or self._is_worth_waiting(request, taken):
+            if request.is_ready or self._is_worth_waiting(request, time.thread_time() - begin):
                 raise _Abandoned
 
         outer = _LOOKS.next_look, getattr(_LOOKS, "look", None)

@@ -73,11 +73,10 @@ def build_plain(
     if lists:
         namespace |= {"np": _Lists}
     try:
-        source = textwrap.dedent(inspect.getsource(function))
-        _, first_line = inspect.getsourcelines(function)
+        lines, first_line = inspect.getsourcelines(function)
     except OSError:
         return FunctionType(function.__code__, namespace, function.__name__)
-    module = _Ticking().visit(ast.parse(source))
+    module = _Ticking().visit(ast.parse(textwrap.dedent("".join(lines))))
     module.body[0].decorator_list = []
     ast.increment_lineno(ast.fix_missing_locations(module), first_line - 1)
     exec(compile(module, function.__code__.co_filename, "exec"), namespace)  # noqa: S102 - our own source
