@@ -188,7 +188,7 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
     embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
-    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder)
+    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder, changed=0)
 
 
 def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
