@@ -18,6 +18,7 @@ from clew.graph.vector_column import take_vectors
 if TYPE_CHECKING:
     from clew.graph.graph import Graph
 
+
 def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
     """Return the nodes that stay when only `allowed` ones may: bool [n].
 

@@ -27,9 +27,7 @@ def pick(column: Sequence[Entry], rows: NDArray[np.integer[Any]]) -> tuple[Entry
     if len(rows) < MIN_RUN * (len(breaks) + 1):
         return tuple(map(column.__getitem__, rows.tolist()))
     runs = pairwise([0, *breaks.tolist(), len(rows)])
-    return tuple(
-        chain.from_iterable(column[int(rows[a]) : int(rows[b - 1]) + 1] for a, b in runs)
-    )
+    return tuple(chain.from_iterable(column[int(rows[a]) : int(rows[b - 1]) + 1] for a, b in runs))
 
 
 def places_among(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.int32]:
