@@ -374,16 +374,24 @@ def _made_anew(link: Link, graph: Graph) -> LateEdges:
 def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str]]:
     """Return the edges of which those after a change are made, and the kinds that are not there.
 
-    What nobody has asked for is not made for a change, and all edges of a link that makes them
-    anew are left out.
+    What nobody has asked for is not made for a change, and all edges of links that make them anew
+    are left out: those that go by all names are made late, and others, such as those of facts, at
+    once.
     """
     edges = base.edges.of_kinds(())
     late = {*base.edges.kind_names} - {*edges.kinds.names}
-    anew = {link.kind for link in links if not getattr(link, "grows", True)}
-    anew -= {link.kind for link in links if getattr(link, "grows", True)}
+    late |= {link.kind for link in links if not getattr(link, "grows", True)}
+    followed = {link.kind for link in links if _follows(link)}
+    late -= followed & {*edges.kinds.names}
+    anew = {link.kind for link in links} - followed
     if not anew.isdisjoint(edges.kinds.names):
         edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
-    return edges, late | anew
+    return edges, late
+
+
+def _follows(link: Link) -> bool:
+    """Whether a link makes its edges after a change of those before."""
+    return isinstance(link, ChangingLink) and getattr(link, "grows", True)
 
 
 def _grown_edges(
