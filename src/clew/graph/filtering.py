@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges, Facts
 from clew.graph.long_tuples import pick
 from clew.graph.vector_column import take_vectors
-
-if TYPE_CHECKING:
-    from clew.graph.graph import Graph
 
 
 def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
@@ -60,42 +57,44 @@ def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
         left = stays
 
 
-def filter_graph(graph: Graph, allowed: Mask) -> Graph:
-    """Return the graph of the surviving nodes, renumbered, with the facts and edges that stay.
+def columns_left(graph: GraphColumns, allowed: Mask) -> dict[str, Any]:
+    """Return the columns of the surviving nodes, renumbered, with the facts and edges that stay.
 
     A fact or an edge stays while both its ends and one of its passages stay; an edge that states a
     fact, while the fact stays too.
 
     Example:
         >>> from clew.graph import Graph
-        >>> filter_graph(Graph.of(["one", "two"]), np.array([False, True])).ids
+        >>> columns_left(Graph.of(["one", "two"]), np.array([False, True]))["ids"]
         ('1',)
+        >>> columns_left(Graph.of(["one", "two"]), np.array([True, True]))
+        {}
     """
     left = surviving_rows(graph, allowed)
     if left.all():
-        return graph
+        return {}  # none is another
     rows = np.flatnonzero(left)
     new_row = _new_numbers(left)
     facts, edges = graph.facts, graph.edges
     facts_left = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
-    return graph.unchecked(  # what is left of a graph that was checked fits together
-        ids=_pick_texts(graph.ids, rows),
-        kinds=graph.kinds.take(rows),
-        texts=_pick_texts(graph.texts, rows),
-        vectors=take_vectors(graph.vectors, rows),
-        tokens=seal(graph.tokens[rows]),
-        documents=_renumber(graph.documents[rows], new_row),
-        parents=_renumber(graph.parents[rows], new_row),
-        previous=_renumber(graph.previous[rows], new_row),
-        spans=seal(graph.spans[rows]),
-        references=pick(graph.references, rows),
-        read_from=graph.read_from.take(rows).renumbered(new_row),
-        generated=seal(graph.generated[rows]),
-        metadata=pick(graph.metadata, rows),
-        originals=pick(graph.originals, rows),
-        facts=_filter_facts(facts, facts_left, new_row),
-        edges=_filter_edges(edges, left, new_row, _new_numbers(facts_left)),
-    )
+    return {
+        "ids": _pick_texts(graph.ids, rows),
+        "kinds": graph.kinds.take(rows),
+        "texts": _pick_texts(graph.texts, rows),
+        "vectors": take_vectors(graph.vectors, rows),
+        "tokens": seal(graph.tokens[rows]),
+        "documents": _renumber(graph.documents[rows], new_row),
+        "parents": _renumber(graph.parents[rows], new_row),
+        "previous": _renumber(graph.previous[rows], new_row),
+        "spans": seal(graph.spans[rows]),
+        "references": pick(graph.references, rows),
+        "read_from": graph.read_from.take(rows).renumbered(new_row),
+        "generated": seal(graph.generated[rows]),
+        "metadata": pick(graph.metadata, rows),
+        "originals": pick(graph.originals, rows),
+        "facts": _filter_facts(facts, facts_left, new_row),
+        "edges": _filter_edges(edges, left, new_row, _new_numbers(facts_left)),
+    }
 
 
 def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:

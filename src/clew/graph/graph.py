@@ -23,7 +23,7 @@ from clew.graph.adjacency import Adjacency, Links
 from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
-from clew.graph.filtering import filter_graph
+from clew.graph.filtering import columns_left
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -351,7 +351,8 @@ class Graph(GraphColumns):
         Args:
             allowed: bool [n], False for a forbidden node.
         """
-        return filter_graph(self, np.asarray(allowed, np.bool_))
+        columns = columns_left(self, np.asarray(allowed, np.bool_))
+        return self.unchecked(**columns) if columns else self
 
     @classmethod
     def from_triples(
