@@ -156,7 +156,7 @@ def _whole_answer(
     ).made_when_asked(dropped=lambda: with_titles(answered.dropped, graph))
     if not context.items and not context.nothing_found:
         context = context.changed(nothing_found=NOTHING_TOUCHED)
-    if (drift := drift_step(index)) is not None:
+    if index.changed and (drift := drift_step(index)) is not None:
         context = context.changed(trace=(*context.trace, drift))
     if options.model is None or context.usage or may_ask_model(method):
         return context

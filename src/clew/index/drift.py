@@ -23,11 +23,9 @@ def drift_step(index: IndexContents) -> Step | None:
         >>> drift_step(Index.from_documents(["The sea."])) is None
         True
     """
-    if not index.changed:
-        return None
     read_by_all = index.knowledge is not None and len(index.graph.facts) > 0
     kept = [WEIGHTS] * index.fitted + [NAMES] * read_by_all
-    if not kept:
+    if not kept or not index.changed:
         return None
     share = index.changed / max(1, len(index.graph.rows("passage")))
     notes = {
