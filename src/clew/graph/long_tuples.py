@@ -46,15 +46,15 @@ def places_among(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.
         places[i : i + n] = np.arange(j, j + n)
         i, j = i + n, j + n
         if i == len(names) or j == len(others):
+            if (places >= 0).all() or (_are_sorted(names) and _are_sorted(others)):
+                return places
             break
         if names[i] < others[j]:
             i += 1
         else:
             j += 1
-    if (places < 0).any() and not (i + j and _are_sorted(names) and _are_sorted(others)):
-        place_of = {name: place for place, name in enumerate(others)}
-        places = np.array([place_of.get(name, -1) for name in names], np.int32)
-    return places
+    place_of = {name: place for place, name in enumerate(others)}
+    return np.array([place_of.get(name, -1) for name in names], np.int32)
 
 
 def _are_sorted(names: tuple[str, ...]) -> bool:
