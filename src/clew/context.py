@@ -32,7 +32,8 @@ class Context:
         question: What was asked.
         method: The method that answered (its `repr`).
         edges: What joins the items; made when it is first asked for.
-        trace: One step for each stage.
+        trace: One step for each stage. The step "index" of an index that was changed in place says
+            what is as of the last `Index.compact`, and how many passages have changed since.
         value: The sum of the prizes of what is read. A printed fact has no prize.
         bound: No connected page within the budget has a higher `value`, by the same tokenizer and
             in the same style, among those without what `min_relevance` and `max_share` leave out:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from clew import Document, Index, Splitter, Triples
+from clew import Document, Index, Names, Splitter, Triples
+from clew.cli.report import explanation
 from clew.index import in_place
 from clew.seed.bm25 import InvertedIndexPart
 from tests.conftest import hashed_words
@@ -250,6 +251,35 @@ def test_after_a_tenth_it_is_built_whole_and_compact_does_so_at_once():
     assert little.compact().graph.ids == Index.from_documents(little.documents).graph.ids
     many = [Document(f"m{i}", f"Zebra {i} crossed the sea.") for i in range(120)]
     assert little.add(many).changed == 0
+
+
+@pytest.mark.usefixtures("at_any_size")
+def test_the_trace_says_what_is_as_of_the_last_compact(tmp_path):
+    kept = {
+        "weights of words in vectors": {},
+        "names in passages that were there": {"embedder": hashed_words, "extractor": Names()},
+        None: {"embedder": hashed_words},
+    }
+    for what, keywords in kept.items():
+        said = Document("said", "Anna Berg met Ben Ito in Delos.")
+        index = Index.from_documents([*corpus(20), said], **keywords)
+        assert not [step for step in index.ask("quay 7").trace if step.stage == "index"]
+        index = index.add([Document("new", "A zebra crossed the sea.")]).delete(["d3", "d4"])
+        index.save(tmp_path / str(what))
+        for each in (index, Index.load(tmp_path / str(what), **keywords)):
+            context = each.ask("quay 7")
+            steps = [step for step in context.trace if step.stage == "index"]
+            assert [dict(step.notes) for step in steps] == [
+                {
+                    "as of the last compact": [what],
+                    "passages changed since": 3,
+                    "share": 0.15,
+                }
+            ] * (what is not None)
+            assert ("passages changed since 3" in explanation(context)) == (what is not None)
+            if what is not None:
+                assert "passages changed since" in context.to_html()
+        assert not [step for step in index.compact().ask("quay 7").trace if step.stage == "index"]
 
 
 @given(st.lists(MADE, min_size=6, max_size=10), st.integers(0, 2))

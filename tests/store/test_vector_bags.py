@@ -108,8 +108,8 @@ def test_it_is_added_to_deleted_from_and_saved_again(index, tmp_path, monkeypatc
         new = documents(2, start=60 + 2 * step)
         index, loaded = (each.add(new).delete(f"d{step * 5}") for each in (index, loaded))
         same_but_for_rounding(index.graph, loaded.graph)
-        loaded.save(tmp_path)  # what changed
-        assert version_of(tmp_path) == 6
+        loaded.save(tmp_path)  # what changed, without the edges that a link makes again
+        assert version_of(tmp_path) == 7
         saved, loaded = loaded, Index.load(tmp_path)
         same(saved.graph, loaded.graph)
     assert set(segments_of(loaded)) == {"BagSegment", "DenseSegment"}

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         titles_of_all,
     )
     from clew.graph.known_headings import KnownHeadingsPart, known_heading_of
+    from clew.graph.long_tuples import common_length, places_among
     from clew.graph.mentioned import MentionedEntitiesPart
     from clew.graph.sources import Sources, SourcesPart
     from clew.graph.vector_column import (
@@ -90,6 +91,7 @@ else:
                 "titles_of titles_of_all"
             ),
             "known_headings": "KnownHeadingsPart known_heading_of",
+            "long_tuples": "common_length places_among",
             "mentioned": "MentionedEntitiesPart",
             "sources": "Sources SourcesPart",
             "vector_column": (
@@ -138,6 +140,7 @@ __all__ = [
     "canonical_text",
     "carry_grown_parts",
     "carry_shrunk_parts",
+    "common_length",
     "expand_ranges",
     "freeze",
     "has_vector",
@@ -148,6 +151,7 @@ __all__ = [
     "names_of",
     "offsets_of",
     "overlay_generated",
+    "places_among",
     "products",
     "release_free_memory",
     "release_pages",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import mmap
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from clew.graph.long_tuples import pick, places_among
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -283,24 +284,25 @@ class Labels:
             number_of = np.zeros(len(self.names), np.int32)
             number_of[used] = np.arange(len(used), dtype=np.int32)
             codes = number_of[codes]
-        return Labels(tuple(self.names[i] for i in used), freeze(codes, np.int32))
+        return Labels(pick(self.names, used), freeze(codes, np.int32))
 
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the columns one after the other."""
         names = _joined_names([part.names for part in parts])
-        others = [len(part.names) for part in parts if part.names is not names]
-        code_of: Callable[[str], int] = partial(bisect_left, names)  # of a few
-        if sum(others) > len(names) // MIN_BISECTED:
-            code_of = {name: i for i, name in enumerate(names)}.__getitem__
         chunks = [
-            part.codes
-            if part.names is names
-            else np.array(list(map(code_of, part.names)), np.int32)[part.codes]
+            part.codes if part.names is names else _places(part.names, names)[part.codes]
             for part in parts
             if len(part)
         ]
         return cls(names, seal(np.concatenate([freeze([], np.int32), *chunks])))
+
+
+def _places(names: tuple[str, ...], all_names: tuple[str, ...]) -> Rows:
+    """Return where each of some names is among all, which are sorted."""
+    if len(names) <= len(all_names) // MIN_BISECTED:
+        return np.array([bisect_left(all_names, name) for name in names], np.int32)
+    return places_among(names, all_names)
 
 
 def _joined_names(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -55,8 +56,8 @@ class DeferredEdges(Edges):
             else:
                 late.append(part)
                 places.append(sum(map(len, early)))
-        joined, late_kinds = Edges.join(early), {one.kind for one in late}
-        names = tuple(sorted(late_kinds.union(joined.kinds.names)))
+        joined, late_kinds = Edges.join(early), tuple(one.kind for one in late)
+        names = tuple(sorted({*late_kinds, *joined.kinds.names}))
         self.__dict__.update(_early=joined, _late=late, _places=places)
         self.__dict__.update(_late_kinds=late_kinds, _names=names)
         self.renew_locks()
@@ -81,9 +82,45 @@ class DeferredEdges(Edges):
 
     def of_kinds(self, names: Collection[str] | None) -> Edges:
         early: Edges | None = self.__dict__["_early"]  # None once all are there
-        if early is None or names is None or not self.__dict__["_late_kinds"].isdisjoint(names):
+        if early is None or names is None or not set(self.late_kinds).isdisjoint(names):
             return self._whole
         return early
+
+    @property
+    def late_kinds(self) -> tuple[str, ...]:
+        """The kinds of the edges that were made late, or will be, one for each part."""
+        kinds: tuple[str, ...] = self.__dict__["_late_kinds"]
+        return kinds
+
+    def apart_from(self, kinds: Collection[str]) -> tuple[Edges, dict[str, int]]:
+        """Return all edges but those of some late kinds, which are not made for it.
+
+        Args:
+            kinds: some of `late_kinds`, of which each has one part.
+
+        Returns:
+            The others, and before which row of them the edges of each of the kinds belong.
+
+        Example:
+            >>> late = LateEdges("similar", lambda: Edges.of("similar", [0], [2], 0.5))
+            >>> edges = DeferredEdges([late, Edges.of("next", [0, 1], [1, 2])])
+            >>> others, places = edges.apart_from(["similar"])
+            >>> others.heads.tolist(), places, edges.is_made
+            ([1, 2], {'similar': 0}, False)
+        """
+        own, places = self.__dict__, {}
+        early: Edges | None = own["_early"]
+        if early is not None and set(self.late_kinds) <= {*kinds}:
+            return early, dict(zip(self.late_kinds, own["_places"], strict=True))
+        whole, left_out = self._whole, 0
+        stays = np.ones(len(whole), np.bool_)
+        shifts = pairwise(own["_shifts"].tolist())
+        for kind, place, (start, end) in zip(self.late_kinds, own["_places"], shifts, strict=True):
+            if kind in kinds:
+                stays[place + start : place + end] = False
+                places[kind] = place + start - left_out
+                left_out += end - start
+        return whole.take(np.flatnonzero(stays)), places
 
     def in_whole(self, some: Edges, lists: Ragged) -> Ragged:
         if some is self.__dict__.get("_made"):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.columns import Mask, Ragged, Rows, freeze, seal
-from clew.graph.core import GraphColumns, GraphT
+from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges, Facts
-from clew.graph.headings import texts_at
+from clew.graph.long_tuples import pick
 from clew.graph.vector_column import take_vectors
-
-Entry = TypeVar("Entry")
 
 
 def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
@@ -59,43 +57,44 @@ def surviving_rows(graph: GraphColumns, allowed: Mask) -> Mask:
         left = stays
 
 
-def filter_graph(graph: GraphT, allowed: Mask) -> GraphT:
-    """Return the graph of the surviving nodes, renumbered, with the facts and edges that stay.
+def columns_left(graph: GraphColumns, allowed: Mask) -> dict[str, Any]:
+    """Return the columns of the surviving nodes, renumbered, with the facts and edges that stay.
 
     A fact or an edge stays while both its ends and one of its passages stay; an edge that states a
     fact, while the fact stays too.
 
     Example:
         >>> from clew.graph import Graph
-        >>> filter_graph(Graph.of(["one", "two"]), np.array([False, True])).ids
+        >>> columns_left(Graph.of(["one", "two"]), np.array([False, True]))["ids"]
         ('1',)
+        >>> columns_left(Graph.of(["one", "two"]), np.array([True, True]))
+        {}
     """
     left = surviving_rows(graph, allowed)
     if left.all():
-        return graph
+        return {}  # none is another
     rows = np.flatnonzero(left)
     new_row = _new_numbers(left)
     facts, edges = graph.facts, graph.edges
     facts_left = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
-    return replace(
-        graph,
-        ids=_pick_texts(graph.ids, rows),
-        kinds=graph.kinds.take(rows),
-        texts=_pick_texts(graph.texts, rows),
-        vectors=take_vectors(graph.vectors, rows),
-        tokens=seal(graph.tokens[rows]),
-        documents=_renumber(graph.documents[rows], new_row),
-        parents=_renumber(graph.parents[rows], new_row),
-        previous=_renumber(graph.previous[rows], new_row),
-        spans=seal(graph.spans[rows]),
-        references=_pick(graph.references, rows),
-        read_from=graph.read_from.take(rows).renumbered(new_row),
-        generated=seal(graph.generated[rows]),
-        metadata=_pick(graph.metadata, rows),
-        originals=_pick(graph.originals, rows),
-        facts=_filter_facts(facts, facts_left, new_row),
-        edges=_filter_edges(edges, left, new_row, _new_numbers(facts_left)),
-    )
+    return {
+        "ids": _pick_texts(graph.ids, rows),
+        "kinds": graph.kinds.take(rows),
+        "texts": _pick_texts(graph.texts, rows),
+        "vectors": take_vectors(graph.vectors, rows),
+        "tokens": seal(graph.tokens[rows]),
+        "documents": _renumber(graph.documents[rows], new_row),
+        "parents": _renumber(graph.parents[rows], new_row),
+        "previous": _renumber(graph.previous[rows], new_row),
+        "spans": seal(graph.spans[rows]),
+        "references": pick(graph.references, rows),
+        "read_from": graph.read_from.take(rows).renumbered(new_row),
+        "generated": seal(graph.generated[rows]),
+        "metadata": pick(graph.metadata, rows),
+        "originals": pick(graph.originals, rows),
+        "facts": _filter_facts(facts, facts_left, new_row),
+        "edges": _filter_edges(edges, left, new_row, _new_numbers(facts_left)),
+    }
 
 
 def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
@@ -155,9 +154,7 @@ def _renumber(rows: Rows, new: Rows) -> Rows:
     return freeze(np.where(rows >= 0, new[rows], -1) if len(new) else rows, np.int32)
 
 
-def _pick(column: tuple[Entry, ...], rows: NDArray[np.int64]) -> tuple[Entry, ...]:
-    return tuple(map(column.__getitem__, rows.tolist()))
-
-
-def _pick_texts(column: Sequence[str], rows: NDArray[np.int64]) -> tuple[str, ...]:
-    return tuple(texts_at(column, rows.tolist()))
+def _pick_texts(column: tuple[str, ...], rows: NDArray[np.int64]) -> tuple[str, ...]:
+    """Return some texts, ascending; those that are stored are not made for it."""
+    take: Callable[[NDArray[np.int64]], tuple[str, ...]] | None = getattr(column, "take", None)
+    return pick(column, rows) if take is None else take(rows)

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from clew.forking import renew_after_fork
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
-from clew.graph.columns import Mask, Rows, freeze
+from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
-from clew.graph.filtering import filter_graph
+from clew.graph.filtering import columns_left
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -351,7 +351,8 @@ class Graph(GraphColumns):
         Args:
             allowed: bool [n], False for a forbidden node.
         """
-        return filter_graph(self, np.asarray(allowed, np.bool_))
+        columns = columns_left(self, np.asarray(allowed, np.bool_))
+        return self.unchecked(**columns) if columns else self
 
     @classmethod
     def from_triples(
@@ -452,14 +453,25 @@ class SearchableIds(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _RowOfId:
-    """The row of each id: of the first ids by a function, of those that came later by a table."""
+    """The row of each id: of the first ids by a function, of those that came later by a table.
+
+    Attributes:
+        first: from an id to the row that it had at first.
+        later: the rows of the ids that came later.
+        numbers: where each of the first rows is now, or -1; None where all are where they were.
+    """
 
     first: Callable[[str], int | None]
     later: Mapping[str, int]
+    numbers: Rows | None = None
 
     def get(self, id: str) -> int | None:
         row = self.later.get(id)
-        return self.first(id) if row is None else row
+        if row is None:
+            row = self.first(id)
+            if row is not None and self.numbers is not None:
+                row = int(self.numbers[row])
+        return None if row is None or row < 0 else row
 
     def __contains__(self, id: str) -> bool:
         return self.get(id) is not None
@@ -477,4 +489,16 @@ class _RowOfIdPart:
 
     def grow(self, graph: Graph, base: Graph, before: _RowOfId) -> _RowOfId:
         came = {graph.ids[row]: row for row in range(len(base), len(graph))}
-        return _RowOfId(before.first, {**before.later, **came})
+        return _RowOfId(before.first, {**before.later, **came}, before.numbers)
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: _RowOfId) -> _RowOfId:
+        if 2 * len(graph) < len(base):
+            return self.compute(graph)  # so that the ids of a large graph are not kept for a few
+        new = np.where(stays, np.cumsum(stays, dtype=np.int32) - np.int32(1), np.int32(-1))
+        later = {id: int(new[row]) for id, row in before.later.items() if stays[row]}
+        numbers = before.numbers
+        if numbers is None:
+            numbers = new[: len(base) - len(before.later)]
+        else:
+            numbers = np.where(numbers >= 0, new[numbers], np.int32(-1))
+        return _RowOfId(before.first, later, seal(numbers))

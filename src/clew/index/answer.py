@@ -30,6 +30,7 @@ from clew.explain import with_titles
 from clew.garbage import collecting_rarely
 from clew.graph import Graph, Vectors, canonical_text
 from clew.index.contents import IndexContents
+from clew.index.drift import drift_step
 from clew.index.locating import with_locations
 from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
@@ -155,6 +156,8 @@ def _whole_answer(
     ).made_when_asked(dropped=lambda: with_titles(answered.dropped, graph))
     if not context.items and not context.nothing_found:
         context = context.changed(nothing_found=NOTHING_TOUCHED)
+    if index.changed and (drift := drift_step(index)) is not None:
+        context = context.changed(trace=(*context.trace, drift))
     if options.model is None or context.usage or may_ask_model(method):
         return context
     warnings.warn(UNUSED_MODEL, UnusedModelWarning, stacklevel=5)

@@ -114,7 +114,9 @@ def with_documents_in_place(
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
     graph = with_nodes(base, more)
-    graph = _with_parts(graph, [_grown_edges(link, graph, base) for link in config.links])
+    edges, late = _edges_to_change(base, config.links)
+    parts = [_grown_edges(link, graph, edges, late, len(base)) for link in config.links]
+    graph = _with_parts(graph, parts)
     carry_grown_parts(graph, base)
     return replace(
         index,
@@ -187,7 +189,7 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
     embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
-    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder)
+    return replace(index, graph=graph, documents=documents, fitted_embedder=embedder, changed=0)
 
 
 def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
@@ -247,22 +249,17 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
         index: The index.
         is_gone: bool [documents], those that go.
         forbidden: bool [nodes], their nodes.
-        waits: Whether edges that a build makes late are late here, too.
+        waits: Whether what is left of edges that a build makes late is found late, too.
     """
     base = index.graph
     left = tuple(compress(index.documents, (~is_gone).tolist()))
     facts = facts_left(index.facts, left)
     stays = surviving_rows(base, ~forbidden)
-    linked, late = base, set[str]()
-    if waits:  # edges that nobody has asked for are not made for this
-        made = base.edges.of_kinds(())
-        linked, late = base.unchecked(edges=made), {*base.edges.kind_names} - {*made.kinds.names}
+    edges, late = _edges_to_change(base, index.config.links)
+    linked = base.unchecked(edges=edges)
     graph = linked.filtered(~forbidden)
     parts = [
-        _made_anew(link, graph)
-        if link.kind in late
-        else _shrunk_edges(link, graph, linked, stays, waits=waits)
-        for link in index.config.links
+        _shrunk_edges(link, graph, linked, stays, late, waits=waits) for link in index.config.links
     ]
     graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
@@ -375,27 +372,54 @@ def _made_anew(link: Link, graph: Graph) -> LateEdges:
     return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
 
 
-def _grown_edges(link: Link, graph: Graph, base: Graph) -> Edges | LateEdges:
+def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str]]:
+    """Return the edges of which those after a change are made, and the kinds that are not there.
+
+    What nobody has asked for is not made for a change, and all edges of links that make them anew
+    are left out: those that go by all names are made late, and others, such as those of facts, at
+    once.
+    """
+    edges = base.edges.of_kinds(())
+    late = {*base.edges.kind_names} - {*edges.kinds.names}
+    late |= {link.kind for link in links if not getattr(link, "grows", True)}
+    followed = {link.kind for link in links if _follows(link)}
+    late -= followed & {*edges.kinds.names}
+    anew = {link.kind for link in links} - followed
+    if not anew.isdisjoint(edges.kinds.names):
+        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
+    return edges, late
+
+
+def _follows(link: Link) -> bool:
+    """Whether a link makes its edges after a change of those before."""
+    return isinstance(link, ChangingLink) and getattr(link, "grows", True)
+
+
+def _grown_edges(
+    link: Link, graph: Graph, edges: Edges, late: Collection[str], n_before: int
+) -> Edges | LateEdges:
+    if link.kind in late:
+        return _made_anew(link, graph)
     if not isinstance(link, ChangingLink):
         return edges_by(link, graph)
-    if not getattr(link, "grows", True):
-        return _made_anew(link, graph)
-    edges = base.edges.of_kinds([link.kind])
     before = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
-    return link.grow(graph, before, len(base))
+    return link.grow(graph, before, n_before)
 
 
 def _shrunk_edges(
-    link: Link, graph: Graph, base: Graph, stays: Mask, *, waits: bool
+    link: Link, graph: Graph, base: Graph, stays: Mask, late: Collection[str], *, waits: bool
 ) -> Edges | LateEdges:
+    if link.kind in late:
+        return _made_anew(link, graph)
     if not isinstance(link, ChangingLink):
         return edges_by(link, graph)
-    if not getattr(link, "grows", True):
-        return _made_anew(link, graph)
     left = graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(link.kind)))
-    edges = base.edges
-    lost = edges.kinds.mask(link.kind) & stays[edges.tails] & ~stays[edges.heads]
-    bereft = row_mask(edges.tails[lost], len(base))[stays]
+    if getattr(link, "by_sources", False):
+        bereft = base.read_from.lengths[stays] != graph.read_from.lengths
+    else:
+        edges = base.edges.take(np.flatnonzero(base.edges.kinds.mask(link.kind)))
+        lost = stays[edges.tails] & ~stays[edges.heads]
+        bereft = row_mask(edges.tails[lost], len(base))[stays]
     if waits and getattr(link, "deferred", False):
         nodes = graph.unchecked(edges=Edges())  # it holds no edge for longer than is needed
         return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))

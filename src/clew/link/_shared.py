@@ -96,8 +96,11 @@ def _cosines_of_pairs(
     cosines = np.empty(len(first))
     for start in range(0, len(first), PAIRS_AT_ONCE):
         some = slice(start, start + PAIRS_AT_ONCE)
-        left, right = (np.asarray(take_vectors(vectors, rows[some])) for rows in (first, second))
-        cosines[some] = np.einsum("ij,ij->i", left, right)
+        both = np.concatenate([first[some], second[some]])
+        rows, places = np.unique(both, return_inverse=True)  # each is made once, all together
+        made = np.asarray(take_vectors(vectors, rows))
+        left, right = np.split(places, 2)
+        cosines[some] = np.einsum("ij,ij->i", made[left], made[right])
     return np.clip(cosines, np.finfo(np.float32).tiny, 1.0)  # of unit vectors, but for rounding
 
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Mask, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, Ragged, Rows, row_mask
 
 MAX_PLAIN = 4_000  # mentions that are gone through one by one
 
@@ -40,6 +40,7 @@ class Shared:
 
     kind: ClassVar[str] = "shared"
     corpus_wide: ClassVar[bool] = True
+    by_sources: ClassVar[bool] = True  # who has lost a passage counts, not who has lost an edge
 
     def on(self, graph: Graph) -> Edges:
         return self._edges_of(graph, graph.rows("entity"))
@@ -47,14 +48,33 @@ class Shared:
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         """Return the edges of a graph with more nodes, from those of the graph before.
 
-        Edges change between passages that share an entity which a new passage mentions. All edges
-        between these passages are made again, of all entities that they mention.
+        Edges change between passages that share an entity which a new passage mentions.
         """
-        is_entity = graph.kinds.mask("entity")
         owners, passages = graph.read_from.owners, graph.read_from.values
-        of_entity = is_entity[owners]
-        owners, passages = owners[of_entity], passages[of_entity]
         changed = row_mask(owners[passages >= n_before], len(graph))
+        return self._changed(graph, before, changed & graph.kinds.mask("entity"))
+
+    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more.
+
+        Args:
+            graph: The graph.
+            left: Those of the edges before whose ends are still there.
+            bereft: bool [nodes], True for an entity that is in fewer passages than before.
+        """
+        return self._changed(graph, left, bereft & graph.kinds.mask("entity"))
+
+    def _changed(self, graph: Graph, before: Edges, changed: Mask) -> Edges:
+        """Return the edges where some entities are in more passages or in fewer than before.
+
+        All edges between the passages that mention these are made again, of all entities that they
+        mention.
+        """
+        if not changed.any():
+            return before
+        owners, passages = graph.read_from.owners, graph.read_from.values
+        of_entity = graph.kinds.mask("entity")[owners]
+        owners, passages = owners[of_entity], passages[of_entity]
         affected = row_mask(passages[changed[owners]], len(graph))
         entities = np.flatnonzero(row_mask(owners[affected[passages]], len(graph)))
         again = self._edges_of(graph, entities.astype(np.int32))
@@ -64,16 +84,11 @@ class Shared:
         pairs = edges.tails.astype(np.int64) * len(graph) + edges.heads
         return edges.take(np.argsort(pairs, kind="stable"))
 
-    def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
-        """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more."""
-        return self.on(graph)
-
     def _edges_of(self, graph: Graph, entities: Rows) -> Edges:
         """Return the edges that some entities make, which are in ascending order."""
-        n = len(graph)
-        if len(graph.read_from.values) <= MAX_PLAIN:
-            return self._edges_of_few(graph, entities)
-        read_from = graph.read_from.take(entities)
+        n, read_from = len(graph), graph.read_from.take(entities)
+        if len(read_from.values) <= MAX_PLAIN:
+            return self._edges_of_few(read_from)
         mentions = np.unique(read_from.owners * n + read_from.values)  # each once, in order
         owners, passages = np.divmod(mentions, max(n, 1))
         lengths = np.bincount(owners, minlength=len(entities))
@@ -94,11 +109,11 @@ class Shared:
         products = np.multiply.reduceat(np.concatenate(factors)[by_pair], starts)
         return Edges.of(self.kind, pairs[starts] // n, pairs[starts] % n, 1 - products)
 
-    def _edges_of_few(self, graph: Graph, entities: Rows) -> Edges:
+    def _edges_of_few(self, read_from: Ragged) -> Edges:
         """Return what `_edges_of` returns, of few mentions in less time than arrays take."""
-        starts, values = graph.read_from.starts, graph.read_from.values.tolist()
+        starts, values = read_from.starts, read_from.values.tolist()
         left = dict[tuple[int, int], float]()  # the product of each pair
-        again = entities[starts[entities + 1] - starts[entities] > 1]  # few are named again
+        again = np.flatnonzero(read_from.lengths > 1)  # few are named again
         for start, end in zip(starts[again].tolist(), starts[again + 1].tolist(), strict=True):
             passages = sorted(set(values[start:end]))
             size = len(passages)

@@ -24,6 +24,8 @@ from clew.graph import (
     Ragged,
     Rows,
     VectorColumn,
+    common_length,
+    places_among,
     release_pages,
     row_addresses,
     take_vectors,
@@ -186,10 +188,11 @@ class Texts:
             and before.table is after.table
         ):
             return before.differing(after)
-        others = np.fromiter(map(is_not, before, after), np.bool_, len(after))
-        for row in np.flatnonzero(others).tolist():
-            others[row] = before[row] != after[row]
-        return others
+        differing, row = np.zeros(len(after), np.bool_), 0
+        while (row := row + common_length(before, after, row, row)) < len(after):
+            differing[row] = True
+            row += 1
+        return differing
 
     def write(
         self, writer: ColumnWriter, name: str, column: Sequence[str], owners: Sequence[str]
@@ -315,9 +318,7 @@ def codes_among(labels: Labels, names: Sequence[str]) -> NDArray[np.integer]:
     """
     if labels.names == names:
         return labels.codes
-    place = {name: place for place, name in enumerate(names)}
-    places = np.array([place.get(name, -1) for name in labels.names], np.int32)
-    codes: NDArray[np.integer] = places[labels.codes]
+    codes: NDArray[np.integer] = places_among(labels.names, tuple(names))[labels.codes]
     return codes
 
 

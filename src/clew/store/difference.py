@@ -2,7 +2,7 @@
 
 They have the rows that are new, or other than before, as they are. No code makes them again, so
 that a loaded index is the one that was saved whatever clew's own methods, or the caller's, have
-become since.
+become since. Only the edges between names that are alike are left out (`clew.store.late_edges`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from clew.store.file_readings import write_changed_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import write_languages
 from clew.store.knowledge import can_follow, write_learnt
+from clew.store.late_edges import without_late_edges, write_late_edges
 from clew.store.row_changes import (
     RowChange,
     change_of_numbers,
@@ -40,7 +41,9 @@ MAX_SHARE = 0.25
 """The share of the nodes that may be new. With more, the whole is written in little more time."""
 
 
-def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
+def difference(
+    before: SavedIndex, after: SavedIndex, late: frozenset[str] = frozenset()
+) -> Arrays | None:
     """Return what makes the next record of the one before; None where it is to be written whole.
 
     That is where the embedder was fitted anew, where something was learnt of questions, where
@@ -49,20 +52,24 @@ def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     Args:
         before: The record that was saved. What is the same object in both is the same.
         after: The next record.
+        late: The kinds of edges that are left out, some of what `late_kinds` returned.
 
     Raises:
         ValueError, TypeError: Naming what the arrays cannot hold.
     """
-    if _is_of_another_kind(before, after):
+    one, _ = without_late_edges(before.graph, late)
+    other, places = without_late_edges(after.graph, late)
+    if _is_of_another_kind(before, after, one, other):
         return None
-    changes = row_changes(before.graph, after.graph)
-    if len(changes[NODES].new) > MAX_SHARE * len(after.graph):
+    changes = row_changes(one, other)
+    if len(changes[NODES].new) > MAX_SHARE * len(other):
         return None
     writer = ColumnWriter()
+    write_late_edges(writer, places)
     for table, kinds in graph_tables().items():
         write_row_change(writer, table, changes[table])
-        then = columns_of_table(before.graph, table, kinds)
-        now = columns_of_table(after.graph, table, kinds)
+        then = columns_of_table(one, table, kinds)
+        now = columns_of_table(other, table, kinds)
         for name, kind in kinds.items():
             _write_column(writer, table, name, kind, (then[name], now[name]), changes, after)
     _write_documents(writer, before, after)
@@ -78,8 +85,9 @@ def difference(before: SavedIndex, after: SavedIndex) -> Arrays | None:
     return writer.done()
 
 
-def _is_of_another_kind(before: SavedIndex, after: SavedIndex) -> bool:
-    one, other = before.graph, after.graph
+def _is_of_another_kind(
+    before: SavedIndex, after: SavedIndex, one: GraphColumns, other: GraphColumns
+) -> bool:
     labels = (other.kinds, other.facts.relations, other.edges.kinds)
     return (
         before.embedder.fitted is not after.embedder.fitted

@@ -84,7 +84,7 @@ def load(
     if config["canonical"] is not None:
         graph = replace(graph, canonical=config["canonical"])
     _restore_parts(manifest, arrays, reader, graph, config.get("nearest"))
-    columns = _changed(manifest, arrays, replace(columns, graph=graph))
+    columns = _changed(manifest, arrays, replace(columns, graph=graph), config)
     graph = columns.graph
     embedder = restore_embedder(settings["embedder"], caller_parts.get("embedder"), columns.fitted)
     with_own_vector = (
@@ -272,14 +272,19 @@ def _columns(
         raise ValueError(_misfit(manifest.file, error)) from error
 
 
-def _changed(manifest: Manifest, arrays: Arrays, columns: StoredColumns) -> StoredColumns:
-    """Return the columns after the changes that the manifest lists."""
+def _changed(
+    manifest: Manifest,
+    arrays: Arrays,
+    columns: StoredColumns,
+    config: Mapping[str, object] | None = None,
+) -> StoredColumns:
+    """Return the columns after the changes that the manifest lists; see `with_changes`."""
     if not manifest.changes:
         return columns
     from clew.store.with_changes import with_changes  # that most indexes do without
 
     try:
-        return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes])
+        return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes], config)
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -23,8 +23,11 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 6
-"""The newest format, of a large index: texts and columns are compressed.
+FORMAT = 7
+"""The newest format, of a generation with changes that leave out edges which a link makes again."""
+
+BLOCKS_FORMAT = 6
+"""The format of a large index: texts and columns are compressed.
 
 Vectors may be whole numbers of one byte.
 """
@@ -61,8 +64,11 @@ TEXT_BLOCKS = "strings.blocks"
 """What is there where texts are compressed."""
 
 CHANGE = "changes."
-CHANGES = re.compile(r"changes\.[0-9]{8,}")
-"""The name of what changed since the generation before; the number is its own generation's."""
+LATE = ".late"
+CHANGES = re.compile(rf"changes\.([0-9]{{8,}})({re.escape(LATE)})?")
+"""The name of what changed since the generation before; the number is its own generation's.
+
+It ends so where edges are left out."""
 
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
 HEAD = len(BEGIN) + 64
@@ -94,8 +100,14 @@ class Manifest:
     @property
     def changes(self) -> dict[str, Entry]:
         """The files of changes since a generation that was saved whole, the first first."""
-        named = ((name, entry) for name, entry in self.entries.items() if CHANGES.fullmatch(name))
-        return dict(sorted(named, key=lambda pair: int(pair[0].removeprefix(CHANGE))))
+        matches = ((CHANGES.fullmatch(name), name) for name in self.entries)
+        numbered = sorted((int(match[1]), name) for match, name in matches if match)
+        return {name: self.entries[name] for _, name in numbered}
+
+    @property
+    def leaves_edges_out(self) -> bool:
+        """Whether one of the changes leaves out edges, and so do those behind it."""
+        return _leave_edges_out(self.entries)
 
     @property
     def whole(self) -> dict[str, Entry]:
@@ -168,10 +180,16 @@ def write_manifest(
     return Manifest(file, generation, entries, settings, checksum.decode())
 
 
-def _format_of(names: Container[str], is_whole: bool) -> int:
+def _leave_edges_out(names: Iterable[str]) -> bool:
+    return any(CHANGES.fullmatch(name) and name.endswith(LATE) for name in names)
+
+
+def _format_of(names: Collection[str], is_whole: bool) -> int:
     """Return the earliest format that has all these files."""
-    if TEXT_BLOCKS in names:
+    if _leave_edges_out(names):
         return FORMAT
+    if TEXT_BLOCKS in names:
+        return BLOCKS_FORMAT
     return BAGS_FORMAT if BAGS in names else WHOLE_FORMAT if is_whole else CHANGES_FORMAT
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Mask, Rows, expand_ranges, freeze
+from clew.graph import Mask, Rows, common_length, expand_ranges, freeze
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
 
@@ -23,6 +23,7 @@ Places = NDArray[np.int64]
 MAX_RUNS = 1000  # of kept rows; of more, all are sorted
 WINDOW = 16_384  # rows in which the next one that was kept is looked for
 MAX_REPLACED = 64  # rows that went at one place
+MAX_CAME = 1024  # objects that came at one place
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,21 +118,69 @@ def change_of_objects(before: Sequence[Hashable], after: Sequence[Hashable]) -> 
         >>> change.gone, change.new, change.numbering
         (array([1]), array([2]), array([ 0, -1,  1], dtype=int32))
     """
+    n_before, n_after = len(before), len(after)
     if before is after or (isinstance(before, TextColumn) and before.begins(after)):
-        return RowChange(len(before), len(after), np.array([(0, 0, len(before))], np.int64))
-    head = _common_beginning(before, after)
-    place = {key: i for i, key in enumerate(before[head:], head)}
-    others = np.array([place.get(key, -1) for key in after[head:]], np.int64)
-    return _in_order(len(before), np.concatenate([np.arange(head), others]))
-
-
-def _common_beginning(before: Sequence[Hashable], after: Sequence[Hashable]) -> int:
-    """Return how many rows are the same at the beginning, by whole steps."""
-    head = 0
+        return RowChange(n_before, n_after, np.array([(0, 0, n_before)], np.int64))
+    if isinstance(before, TextColumn) and isinstance(after, TextColumn):
+        if before.table is after.table:
+            return _change_of_stored(before, after)
+        before, after = tuple(before), tuple(after)
+    runs = None
     if type(before) is type(after) and isinstance(before, list | tuple):
-        while head < len(before) and before[head : head + WINDOW] == after[head : head + WINDOW]:
-            head += WINDOW
-    return min(head, len(before), len(after))
+        runs = _objects_in_runs(before, after)
+    if runs is not None:
+        return RowChange(n_before, n_after, runs[runs[:, 2] > 0])
+    place = {key: i for i, key in enumerate(before)}
+    return _in_order(n_before, np.array([place.get(key, -1) for key in after], np.int64))
+
+
+def _change_of_stored(before: TextColumn, after: TextColumn) -> RowChange:
+    """Return how the rows changed of two columns of one table, which has every text once.
+
+    A stored text that came back as a new one is one that went and one that came.
+    """
+    stored = change_of_numbers([before.codes], [after.codes])
+    others = change_of_objects(before.others, after.others)
+    runs = others.runs + np.array([len(before.codes), len(after.codes), 0])
+    return RowChange(len(before), len(after), np.concatenate([stored.runs, runs]))
+
+
+def _objects_in_runs(
+    before: Sequence[Hashable], after: Sequence[Hashable]
+) -> NDArray[np.int64] | None:
+    """Return the runs of objects that stayed where little changed; None where much did."""
+    runs: list[tuple[int, int, int]] = []
+    i = j = 0
+    for _ in range(MAX_RUNS):
+        same = common_length(before, after, i, j)
+        runs.append((i, j, same))
+        i, j = i + same, j + same
+        if i == len(before) or j == len(after):
+            return np.array(runs, np.int64)
+        went = _steps_to(after[j], before, i, MAX_REPLACED)
+        came = _steps_to(before[i], after, j, MAX_CAME)
+        if went is not None and (came is None or went <= came):
+            i += went  # and not where it moved to
+        elif came is not None:
+            j += came
+        else:
+            for went in range(1, min(MAX_REPLACED, len(before) - i)):
+                came = _steps_to(before[i + went], after, j, MAX_CAME)
+                if came is not None:
+                    i, j = i + went, j + came
+                    break
+            else:
+                is_end = len(before) - i <= MAX_REPLACED
+                return np.array(runs, np.int64) if is_end else None
+    return None
+
+
+def _steps_to(one: Hashable, others: Sequence[Hashable], start: int, n: int) -> int | None:
+    """Return how many steps behind a place an object stands; None where it is in none of some."""
+    try:
+        return others.index(one, start, start + n) - start
+    except ValueError:
+        return None
 
 
 def change_of_numbers(

@@ -14,10 +14,12 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
 from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
 from clew.store.difference import difference
+from clew.store.late_edges import late_kinds
 from clew.store.loading import looks_of, saved_as
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
     CHANGE,
+    LATE,
     RECORD_NAME,
     UNFINISHED,
     Manifest,
@@ -113,7 +115,10 @@ def _save_changes(
     is_behind = before is None or before.manifest.generation < after
     if before is None or is_behind or not _may_follow(before, root, settings):
         return None
-    arrays, newest = difference(before.index, index), before.manifest
+    newest, late = before.manifest, late_kinds(index)
+    if newest.leaves_edges_out and not late:
+        return None  # these are there, and are to be saved
+    arrays = difference(before.index, index, late)
     if arrays is None:
         return None
     packed, generation = pack(arrays), newest.generation + 1
@@ -124,7 +129,7 @@ def _save_changes(
             return None
         written: dict[str, Entry] = {}
         with _all_or_nothing(root, generation, written):
-            name = f"{CHANGE}{generation:08d}"
+            name = f"{CHANGE}{generation:08d}{LATE if late else ''}"
             written[name] = write_array(root, CHANGE.rstrip("."), generation, packed)
             disk.sync_folder(root / DATA)
             entries = {**newest.entries, **written}

@@ -5,7 +5,7 @@ All changes are followed at once: a column is put together a single time, howeve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from clew.store.file_readings import follow_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import carry_inverted_index, has_languages, read_languages
 from clew.store.knowledge import follow_learnt
+from clew.store.late_edges import read_late_edges, with_late_edges
 from clew.store.row_changes import RowHistory
 from clew.store.tables import Arrays, ColumnReader
 
@@ -73,16 +74,26 @@ class _TableHistory:
             self._places[name].append((numbers, self._lengths[name]))
             self._lengths[name] += len(part)
 
+    def leave_out(self, name: str, words: Collection[str]) -> None:
+        """Let the rows go that have one of some words in a column of labels."""
+        labels = self._parts[name][0].join(self._parts[name])
+        stays = ~labels.mask(*words)[self._places_of(name)[self.rows.numbers]]
+        self.rows.numbers = self.rows.numbers[stays]
+
     def columns(self, tables: Mapping[str, _TableHistory]) -> dict[str, Any]:
         """Return the columns of the rows that there are in the end."""
         return {name: self._column(name, kind, tables) for name, kind in self._kinds.items()}
 
     def _column(self, name: str, kind: ColumnKind, tables: Mapping[str, _TableHistory]) -> Any:  # noqa: ANN401  # of the kind's own type
-        places = np.arange(self.rows.total, dtype=np.int64)  # of a row by its number
+        column = kind.gather(self._parts[name], self._places_of(name)[self.rows.numbers])
+        return kind.renumbered(column, tables[kind.table].rows.now) if kind.table else column
+
+    def _places_of(self, name: str) -> NDArray[np.int64]:
+        """Return where the last value of every row is in the parts of a column, by its number."""
+        places = np.arange(self.rows.total, dtype=np.int64)
         for numbers, start in self._places[name]:
             places[numbers] = np.arange(start, start + len(numbers))
-        column = kind.gather(self._parts[name], places[self.rows.numbers])
-        return kind.renumbered(column, tables[kind.table].rows.now) if kind.table else column
+        return places
 
 
 def _with_numbers(part: Any, rows: RowHistory) -> Any:  # noqa: ANN401  # of the kind's own type
@@ -92,12 +103,17 @@ def _with_numbers(part: Any, rows: RowHistory) -> Any:  # noqa: ANN401  # of the
     return rows.numbers_of(part)
 
 
-def with_changes(columns: StoredColumns, changes: Sequence[Arrays]) -> StoredColumns:
+def with_changes(
+    columns: StoredColumns,
+    changes: Sequence[Arrays],
+    config: Mapping[str, object] | None = None,
+) -> StoredColumns:
     """Return what the columns hold after all changes, one after the other.
 
     Args:
         columns: What a generation holds that was saved whole.
         changes: What `difference` returned each time.
+        config: What the index is made with; None leaves out the edges that changes leave out.
 
     Raises:
         ValueError, TypeError, IndexError: The arrays do not fit together.
@@ -111,12 +127,17 @@ def with_changes(columns: StoredColumns, changes: Sequence[Arrays]) -> StoredCol
         )
     }
     nodes, vector_numbers = tables[NODES].rows, []
+    late = dict[str, int]()  # where the edges of a kind belong that are left out
     for reader, arrays in zip(readers, changes, strict=True):
+        before, late = late, read_late_edges(reader, arrays)
+        if new := late.keys() - before.keys():
+            tables[EDGES].leave_out("kinds", new)
         came = {table: history.rows.follow(reader, table) for table, history in tables.items()}
         for table, history in tables.items():
             history.follow(table, reader, arrays, came[table], tables)
         vector_numbers.append(nodes.numbers_of(reader.numbers("documents.vector")))
     graph = _graph_of(base, {table: each.columns(tables) for table, each in tables.items()})
+    graph = with_late_edges(graph, late, config)
     _carry_parts(graph, base, nodes, readers[-1], changes[-1])
     documents = [
         _read_new_documents(reader, kinds[NODES]["metadata"], graph, _now(nodes, numbers))

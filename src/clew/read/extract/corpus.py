@@ -19,6 +19,7 @@ from clew.read.extract.caseless import (
     keys_of_pairs,
 )
 from clew.read.extract.knowledge import NAMES_FORM, Knowledge, LateTables
+from clew.read.extract.learnt_titles import LearntTitles, learnt_titles
 from clew.read.extract.mentions import (
     MIN_ABBREVIATED,
     KeptShortWords,
@@ -33,7 +34,7 @@ from clew.read.extract.passage_names import (
     NormalizedPassage,
     Written,
 )
-from clew.read.extract.word_columns import Word, find_columns, first_key
+from clew.read.extract.word_columns import Word, find_columns
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 
@@ -307,7 +308,13 @@ class Corpus:
     @cached_property
     def titles(self) -> frozenset[str]:
         """All titles, with their case folded."""
-        return frozenset(map(_folded_title, self.known.tables[TITLES]))
+        if self.starts is None:
+            return frozenset(map(_folded_title, self.known.tables[TITLES]))
+        return frozenset(self._learnt_titles.folded)
+
+    @cached_property
+    def _learnt_titles(self) -> LearntTitles:
+        return learnt_titles(self.known.tables[TITLES].keys())
 
     @cached_property
     def title_words(self) -> Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -320,13 +327,14 @@ class Corpus:
     @cached_property
     def _title_starts(self) -> Mapping[str, Sequence[tuple[tuple[str, ...], str]]]:
         """The titles of several words, by the first two; each with its words behind spaces."""
-        titles, starts = self.known.tables[TITLES], self.starts
+        titles: Iterable[str] = self.known.tables[TITLES]
+        if self.starts is not None:
+            titles = self._learnt_titles.beginning_with(self.starts)
         by_start: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for title in titles:
-            if starts is None or first_key(title) in starts:
-                keys, start, text = _words_of_title(title)
-                if len(keys) > 1:
-                    by_start.setdefault(start, []).append((keys, text))
+            keys, start, text = _words_of_title(title)
+            if len(keys) > 1:
+                by_start.setdefault(start, []).append((keys, text))
         return {
             start: group
             if len(group) == 1
