@@ -37,7 +37,7 @@ import clew
 from clew.cli.source import TOKENS
 from clew.measure.paired import Table, build_table
 from clew.read import Splitter
-from tests.benchmarks.everyday import pooled
+from tests.benchmarks.everyday import method_of, pooled
 
 RECIPES = ("fused", "bm25", "hipporag", "budgeted", "agrag")
 BUDGETS = (500, 1000)
@@ -280,12 +280,13 @@ def line_starts(text: str) -> list[int]:
 def measure(
     index: clew.Index, recipe: str, questions: Sequence[Question], lines: dict[str, list[int]]
 ) -> dict[str, list[float]]:
-    """Return the figures of every question."""
+    """Return the figures of every question, of a recipe as `everyday` names them."""
+    method = method_of(recipe, "")
     figures: dict[str, list[float]] = {f"in {budget}": [] for budget in BUDGETS}
     for question in questions:
         for budget in BUDGETS:
             try:
-                context = index.ask(question.text, recipe=recipe, budget=budget)
+                context = index.ask(question.text, recipe=method, budget=budget)
             except clew.BudgetError:
                 context = None
             figures[f"in {budget}"].append(share_read(context, question.gold, lines))
