@@ -11,7 +11,7 @@ a question is the share of its gold lines that are in passages that are read wit
 
 "who calls" is asked of functions and classes that are called by name, and of methods whose name one
 class alone defines, where there are at most five such lines. Choose on one package, and look at
-another one once.
+another one once. `hipporag-mentions` is a recipe without a kind of edge, as in `everyday`.
 """
 
 from __future__ import annotations
