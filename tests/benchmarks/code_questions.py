@@ -11,7 +11,7 @@ a question is the share of its gold lines that are in passages that are read wit
 
 "who calls" is asked of functions and classes that are called by name, and of methods whose name one
 class alone defines, where there are at most five such lines. Choose on one package, and look at
-another one once.
+another one once. `hipporag-mentions` is a recipe without a kind of edge, as in `everyday`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import clew
 from clew.cli.source import TOKENS
 from clew.measure.paired import Table, build_table
 from clew.read import Splitter
-from tests.benchmarks.everyday import pooled
+from tests.benchmarks.everyday import method_of, pooled
 
 RECIPES = ("fused", "bm25", "hipporag", "budgeted", "agrag")
 BUDGETS = (500, 1000)
@@ -280,12 +280,13 @@ def line_starts(text: str) -> list[int]:
 def measure(
     index: clew.Index, recipe: str, questions: Sequence[Question], lines: dict[str, list[int]]
 ) -> dict[str, list[float]]:
-    """Return the figures of every question."""
+    """Return the figures of every question, of a recipe as `everyday` names them."""
+    method = method_of(recipe, "")
     figures: dict[str, list[float]] = {f"in {budget}": [] for budget in BUDGETS}
     for question in questions:
         for budget in BUDGETS:
             try:
-                context = index.ask(question.text, recipe=recipe, budget=budget)
+                context = index.ask(question.text, recipe=method, budget=budget)
             except clew.BudgetError:
                 context = None
             figures[f"in {budget}"].append(share_read(context, question.gold, lines))

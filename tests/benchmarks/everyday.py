@@ -15,7 +15,8 @@ that of the mean paired difference from it, at 95 %. Of the questions that nothi
 and tokens are shown that come nevertheless, at the smallest budget. `refused` counts the budgets that
 raised BudgetError, of all questions; nothing is read there. Some rivals rank the same passages: `fifteen`, a BM25 of
 fifteen lines; `fifteen_dense_50`, these words and the index's vectors half and half (`_30`, `_70`: of the vectors); `bm25s`, the package of that name with stemming and stop words in the corpus's language (`bm25s_rival.py`);
-and `bm25s_names`, the same with names of source code taken apart at their capitals.
+and `bm25s_names`, the same with names of source code taken apart at their capitals. A recipe and a kind of edge, such as
+`agrag-hyperlink`, is that recipe over a graph without these edges.
 
 Two tables are over all corpora: in the first every corpus weighs the same, in the second every question.
 
@@ -142,8 +143,22 @@ def method_of(name: str, corpus: str) -> Any:
         "bm25s_names": BM25S(language, names=True),
     }
     if name not in rivals:
-        return recipes.get(name)
+        recipe, _, kind = name.partition("-")
+        method = recipes.get(recipe)
+        return WithoutEdges(method, kind) if kind else method
     return clew.Pipeline(rivals[name], selects=(select.Top(),), order=order.ByPrize())
+
+
+@dataclass(frozen=True)
+class WithoutEdges:
+    """A method over a graph without the edges of one kind."""
+
+    method: Any
+    kind: str
+
+    def on(self, graph):
+        kinds = [kind != self.kind for kind in graph.edges.kinds]
+        return self.method.on(graph.with_edges(graph.edges.take(np.flatnonzero(kinds))))
 
 
 def best(context: clew.Context, k: int) -> list[clew.Item]:

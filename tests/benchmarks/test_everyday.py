@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import clew
-from clew import Graph, Query, recipes
+from clew import Graph, Query, order, recipes, seed, select, spread
 from clew.measure.paired import build_table
 from clew.measure.quotes import Place, QuotedQuestion, lost_questions, words_of
 from tests.benchmarks import everyday, everyday_corpora
@@ -136,6 +136,29 @@ def test_by_file_any_passage_of_the_file_answers():
     assert more["passages, unanswerable"] != "-"
     sails = [QuotedQuestion("ferry sails", places), QuotedQuestion("sails", (Place("b.md"),))]
     assert [everyday.is_hit(own, best(index.ask(own.text), 1)) for own in sails] == [False, True]
+
+
+def test_a_recipe_without_a_kind_of_edge_finds_nothing_along_it():
+    index = clew.Index.from_documents(
+        [
+            clew.Document("a", "The ferry waits. See [the quay](b).", format="markdown"),
+            clew.Document("b", "Lamps are red."),
+        ],
+        embedder=lambda texts: [[float("ferry" in text), float("red" in text)] for text in texts],
+    )
+    walk = clew.Pipeline(
+        seed.BM25(),
+        (spread.PageRank(kinds=("hyperlink",)),),
+        (select.Top(min_share=0),),
+        order=order.ByPrize(),
+    )
+    without = everyday.WithoutEdges(walk, "hyperlink")
+    prizes = [
+        {item.id for item in index.ask("ferry", recipe=method, budget=99) if item.score > 0}
+        for method in (walk, without)
+    ]
+    assert prizes == [{"a", "b"}, {"a"}]
+    assert everyday.method_of("agrag-next", "tools").kind == "next"
 
 
 def test_the_rival_strips_endings_and_stop_words_and_counts_headings():

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew import Document, Index, Splitter
 from clew.graph import Facts, Graph, Labels, Ragged, freeze
 from clew.link import Contains, Fact, Hyperlink, Mentions, Next, Shared, Similar, Synonym, shared
 
@@ -197,6 +198,40 @@ def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
         ("docs/use/guide.md", "far.md"),
         ("far.md#0-5", "docs/index.md"),
     ]
+
+
+def test_a_hyperlink_with_an_anchor_leads_to_the_section_with_that_heading():
+    pages = {
+        "a/tide.md": "# Tide\n\nSee [low](#low-tide), [sail](../b.html#sail.Set), [x](../b.html#x).\n\n"
+        "## Low *tide*\n\nThe [tide](#tide) is low. See [itself](#low-tide).",
+        "b.html": "# Sails\n\n## sail.Set(n=1)\n\nSets.\n\n## ebb\n\n[low](a/tide#Low_tide).\n\n"
+        "## low tide\n\n[term](#term-ebb).",
+    }
+    documents = [Document(id, text, format="markdown") for id, text in pages.items()]
+    index = Index.from_documents(documents, splitter=Splitter(tokens=64), links=(Hyperlink(),))
+    sections = {
+        (graph_id.partition("#")[0], text): graph_id
+        for graph_id, kind, text in zip(
+            index.graph.ids, index.graph.kinds, index.graph.texts, strict=True
+        )
+        if kind == "section"
+    }
+    found = [
+        (tail.partition("#")[0], head) for tail, head in triples(index.graph.edges, index.graph)
+    ]
+    assert sorted(found) == sorted(
+        [
+            ("a/tide.md", sections["a/tide.md", "Low tide"]),
+            ("a/tide.md", sections["b.html", "sail.Set(n=1)"]),
+            ("a/tide.md", "b.html"),
+            ("b.html", sections["a/tide.md", "Low tide"]),
+            ("b.html", sections["b.html", "ebb"]),
+        ]
+    ), "nothing leads to what it is in"
+    one, other = documents
+    grown = Index.from_documents([one], splitter=Splitter(tokens=64), links=(Hyperlink(),))
+    grown = grown.add([other])
+    assert triples(grown.graph.edges, grown.graph) == triples(index.graph.edges, index.graph)
 
 
 @pytest.mark.parametrize(

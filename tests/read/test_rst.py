@@ -94,6 +94,26 @@ def test_a_file_has_its_first_heading_for_a_title_and_its_sections(tmp_path):
     assert Splitter()(Document("d", "Just\ntext.", format="rst"))[0].text == "Just\ntext."
 
 
+def test_a_directive_that_names_what_the_title_below_it_names_belongs_to_that_title():
+    text = (
+        "Settings\n========\n\n.. setting:: enable_utc\n\n``enable_utc``\n--------------\n\n"
+        "Dates are in UTC.\n\n.. versionadded:: 2.5\n\n.. _zones:\n\n"
+        ".. setting:: CACHES-TIME_ZONE\n\n=============\n``TIME_ZONE``\n=============\n\n"
+        "The zone.\n\n.. class:: Zone(name)\n\nFields\n======\n\nA name.\n\n"
+        ".. autoclass:: Clock\n\nThe Clock class\n===============\n\nIt ticks.\n"
+    )
+    pieces = Splitter()(Document("a", text, format="rst"))
+    assert [piece.text for piece in pieces if piece.kind == "passage"] == [
+        "Dates are in UTC.\n\n.. versionadded:: 2.5",
+        "The zone.\n\n.. class:: Zone(name)",  # described here, and in no word of the next title
+        "A name.\n\n.. autoclass:: Clock",
+        "It ticks.",
+    ]
+    starts = {piece.text: piece.start for piece in pieces if piece.kind == "section"}
+    assert text[starts["enable_utc"] :].startswith(".. setting:: enable_utc\n")
+    assert text[starts["TIME_ZONE"] :].startswith(".. _zones:\n\n.. setting:: CACHES-TIME_ZONE\n")
+
+
 def test_a_term_of_a_glossary_is_the_heading_of_what_it_means():
     text = """Words
 =====

@@ -193,6 +193,39 @@ def test_types_with_parameters_are_inherited_from_and_those_of_others_have_no_me
     assert relations(read, "calls") == {("A.m", "calls", "D")}
 
 
+EMBEDDED = {
+    "c/shape.hpp": "namespace geo {\nclass Shape {\n public:\n  virtual ~Shape() = default;\n"
+    "  virtual double area() const = 0;\n  virtual int* corners() = 0;\n  void hide();\n"
+    "  int (*hook)(int) = 0;\n  int size = 0;\n};\n}\n",
+    "c/circle.hpp": '#include "shape.hpp"\nclass Circle : public Shape { public: Circle(int r);\n'
+    "  double area() const override; };\n",
+    "c/circle.cpp": '#include "circle.hpp"\nCircle::Circle(int r) {}\n'
+    "double Circle::area() const { return 1; }\n",
+    "go/a.go": "package a\ntype Reader interface { Read() }\ntype Box[T any] struct{}\n"
+    "type ReadCloser interface {\n Reader\n Box[int]\n Close()\n}\n"
+    "type Number interface { ~int | Reader }\ntype base struct{}\nfunc (b *base) logAll() {}\n"
+    "type Server struct {\n *base\n Box[int]\n reader Reader\n}\n"
+    "func (s *Server) Run() { s.logAll() }\n",
+}
+
+
+@pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
+def test_pure_functions_are_required_and_what_go_embeds_is_inherited_from(tmp_path):
+    read = facts_of(EMBEDDED, tmp_path, tokens=64)
+    assert {fact[2] for fact in relations(read, "requires")} == {
+        "Shape.area", "Shape.corners", "Reader.Read", "ReadCloser.Close",
+    }  # fmt: skip
+    assert relations(read, "inherits from") == {
+        (pair.split()[0], "inherits from", pair.split()[1])
+        for pair in ("Circle Shape", "ReadCloser Reader", "ReadCloser Box", "Server base")
+    } | {("Server", "inherits from", "Box")}
+    assert relations(read, "calls") == {("Server.Run", "calls", "base.logAll")}
+    assert {fact[:1] + fact[2:] for fact in relations(read, "defines") if "C" in fact[2]} >= {
+        ("Circle", "Circle.Circle"),
+        ("Circle", "Circle.area"),
+    }, "what a constructor has the name of is no container"
+
+
 @pytest.mark.skipif(find_spec("tree_sitter") is None, reason="needs the extra code")
 @pytest.mark.parametrize("format", ["javascript", "typescript", "java", "go", "rust", "c", "cpp"])
 @pytest.mark.parametrize(

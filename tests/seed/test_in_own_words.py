@@ -36,11 +36,13 @@ DIRECTIVES = st.lists(
             "~~~{program-output} ferry --help\n~~~",
             ":::{page} ../ferry.md\n:::",
             "::: ferry.Tide\n    options:\n      members: true",
+            "* :ref:`ferry`\n* :doc:`the tide\n  and ebb <tide/ebb>`",
         ]
     ),
     max_size=3,
 )
 SAID = [".. note:: ferry", "```{note}\nferry\n```", "```python\nferry = {}\n```", "a ferry::tide"]
+SAID += ["See :ref:`ferry`.", "* :ref:`ferry` and tide", "- :meth:`ferry.sail`"]
 
 
 @given(OWN, DIRECTIVES)

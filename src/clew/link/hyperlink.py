@@ -18,6 +18,7 @@ from clew.graph import Edges, Graph, Mask
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
 MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
+_ANCHOR_WORD = re.compile(r"[^\W_]+")
 _WORDS = re.compile(r"[/\\:.#\n]")  # what is between the words of a path
 # A link to a folder that it does not name, such as `..` or `guide/.`
 _UPWARDS = re.compile(r"(?<![^/\\\n])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
@@ -25,9 +26,11 @@ _UPWARDS = re.compile(r"(?<![^/\\\n])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Hyperlink:
-    """From the node that a link is written in to the document that it points to.
+    """From the node that a link is written in to the document or the section that it points to.
 
-    The target is a path relative to the link's own document, an id, a URL or a Python module.
+    The target is a path relative to the link's own document, an id, a URL or a Python module. What
+    is behind its "#" is the section whose heading has these words, as pages name their anchors;
+    where no heading has them, it is the document.
 
     Example:
         >>> graph = Graph.of(
@@ -80,6 +83,7 @@ class Hyperlink:
         row_of_name = _document_names(graph, range(len(graph)))
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
+        sections = _Sections(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
         for row in rows:
             references = graph.references[row]
@@ -88,14 +92,67 @@ class Hyperlink:
             document = int(graph.documents[row])
             folder = posixpath.dirname(graph.ids[document]) if document >= 0 else ""
             for reference in references:
-                key = folder, reference
+                target, anchor = _target_and_anchor(reference)
+                key = folder if target else graph.ids[document], reference
                 if key not in heads:
-                    names = _possible_names(reference, folder)
-                    heads[key] = _first_known(names, row_of_name, row_of_short_name)
+                    names = _possible_names(target, folder)
+                    known = _first_known(names, row_of_name, row_of_short_name)
+                    head = known if target else document
+                    heads[key] = None if head is None else sections.find(head, anchor)
                 head = heads[key]
-                if head is not None and head not in (row, document):
+                if head is not None and not _is_in(graph, row, head):
                     pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
+
+
+class _Sections:
+    """The sections of a graph's documents, by the words of their headings."""
+
+    def __init__(self, graph: Graph) -> None:
+        rows = graph.rows("section")
+        self.graph = graph
+        self.rows = rows[np.argsort(graph.documents[rows], kind="stable")]
+        self.documents = graph.documents[self.rows]
+        self.known: dict[int, dict[str, int]] = {}  # of the documents that were asked for
+
+    def find(self, document: int, anchor: str) -> int:
+        """Return the row of the section of a document with an anchor, or that of the document."""
+        words = _anchor_words(anchor)
+        if not words or document < 0:
+            return document
+        if document not in self.known:
+            self.known[document] = self._headings_of(document)
+        rows = self.known[document]  # Sphinx puts "term-" before the entries of a glossary
+        return rows.get(words, rows.get(words.removeprefix("term-"), document))
+
+    def _headings_of(self, document: int) -> dict[str, int]:
+        first, last = np.searchsorted(self.documents, (document, document + 1)).tolist()
+        rows: dict[str, int] = {}
+        for row in self.rows[first:last].tolist():
+            heading = self.graph.texts[row]
+            for words in (heading, heading.partition("(")[0]):  # an anchor has no parameters
+                rows.setdefault(_anchor_words(words), row)
+        return rows
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _anchor_words(text: str) -> str:
+    """Return a heading or an anchor as both are compared.
+
+    Example:
+        >>> _anchor_words("How to *bleed* a radiator"), _anchor_words("csv.DictReader")
+        ('how-to-bleed-a-radiator', 'csv-dictreader')
+    """
+    return "-".join(_ANCHOR_WORD.findall(text.lower()))
+
+
+def _is_in(graph: Graph, row: int, other: int) -> bool:
+    """Return whether a node is another, or in it."""
+    if other == graph.documents[row]:
+        return True
+    while row >= 0 and row != other:
+        row = int(graph.parents[row])
+    return row == other
 
 
 def _last_parts(name: str) -> list[str]:
@@ -122,9 +179,14 @@ def _document_names(graph: Graph, rows: range) -> dict[str, int]:
 
 
 @lru_cache(maxsize=MAX_KNOWN)
-def _possible_names(reference: str, folder: str) -> tuple[str, ...]:
-    """The names that a link may mean, the likeliest first: from the folder, then absolute."""
-    target = urldefrag(unquote(reference)).url
+def _target_and_anchor(reference: str) -> tuple[str, str]:
+    target, anchor = urldefrag(unquote(reference))
+    return target, anchor
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _possible_names(target: str, folder: str) -> tuple[str, ...]:
+    """The names that a target may mean, the likeliest first: from the folder, then absolute."""
     if not target:
         return ()
     if target.startswith(MODULE):

@@ -22,10 +22,12 @@ from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import words
 from clew.types import Query, Seed, Seeds
 
-# A link of Markdown or of reStructuredText with its words, or a bare address.
+# A link of Markdown or of reStructuredText with its words, a bare address, or an item of a list
+# that is a cross-reference of Sphinx. Within a sentence such a one may be what answers.
 _LINK = re.compile(
     r"\[[^\[\]\n]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
     r"|`[^`<>\n]+<[^`<>\n]+>`_{1,2}|https?://[^\s<>\"]+"
+    r"|(?m:^)[ \t]*+[-*+] +:(?:any|doc|download|numref|ref):`[^`\n]+(?:\n[^`\n]+)?`[ \t]*+(?m:$)"
 )
 # A directive that puts something in its place: of Sphinx, of MyST, of mkdocstrings. Its options
 # belong to it, and of a table of contents the names of the pages.
@@ -41,7 +43,7 @@ _DIRECTIVE = re.compile(
     r"|::: [\w-]++\.[\w.-]++[ \t]*+(?:\n[ \t]++\S.*+|(?!))*+$)",
     re.MULTILINE,
 )
-_MARKS = ("](", ">`_", "://")  # one of which every link has
+_MARKS = ("](", ">`_", ":`", "://")  # one of which every link has
 _DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
 _ALL_MARKS = (*_MARKS, *_DIRECTIVE_MARKS)
 WITHOUT_LINKS = -1

@@ -33,6 +33,7 @@ _ASKED = tuple(
     for before, behind in (
         (r"(?:so,? )?what(?: is| are| was| were|['’]s) (?:meant by )?", ""),
         (r"what do(?:es)? ", rf" (?:mean|stand for|refer to|denote){_WHERE}"),
+        (r"what do(?:es)? ", " do"),
         (r"(?:please )?define ", ""),
         (r"(?:what(?: is|['’]s) )?(?:the )?(?:definition|meaning) of ", ""),
         (r"was (?:ist|sind|bedeutet|bedeuten|heißt|heisst|versteht man unter) ", ""),

@@ -29,6 +29,10 @@ _ABOVE_TITLE = re.compile(
     r"|module|program|py:(?:currentm|m)odule|role|sectionauthor|codeauthor)::.*$"
 )
 _OPTION = re.compile(r"[ \t]+:[\w-]+:")  # of a directive
+# A directive that may name what the title below it names, such as `.. setting:: timezone`; what
+# `.. autoclass::` and the like put in their place stands above the title, not below it.
+_NAMING = re.compile(r"\.\. (?!auto)[\w:+.-]+:: +([^\s(]+)")
+_WORD = re.compile(r"\w+")
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
 # The first line of a directive with its options, and all indented and empty lines behind.
 _GLOSSARY = re.compile(
@@ -132,7 +136,7 @@ def _headings(text: str) -> Iterator[Heading]:
                 styles.append(lines_of_title.style)
             words = _without_markup(lines_of_title.title)
             end = starts[lines_of_title.last] + len(lines[lines_of_title.last].rstrip())
-            first = _first_line_above(lines, i, behind)
+            first = _first_line_above(lines, i, behind, words)
             level = styles.index(lines_of_title.style) + 1
             yield Heading(level, words, starts[first], end, starts[i] if first < i else None)
             i, behind = lines_of_title.last, lines_of_title.last + 1
@@ -143,16 +147,25 @@ def _without_markup(title: str) -> str:
     return " ".join(_MARKUP.sub(lambda mark: mark[1] or "", title).split())
 
 
-def _first_line_above(lines: Sequence[str], title: int, behind: int) -> int:
+def _first_line_above(lines: Sequence[str], line: int, behind: int, title: str) -> int:
     """Return the first of the lines that belong to a title, from the line `behind` on."""
-    first = title
-    for i in range(title - 1, behind - 1, -1):
-        if not _ABOVE_TITLE.match(lines[i]):
+    first = line
+    for i in range(line - 1, behind - 1, -1):
+        if not _is_above(lines[i], title):
             if lines[i].strip() and not _OPTION.match(lines[i]):
                 break
-        elif i == behind or not lines[i - 1].strip() or _ABOVE_TITLE.match(lines[i - 1]):
+        elif i == behind or not lines[i - 1].strip() or _is_above(lines[i - 1], title):
             first = i
     return first
+
+
+def _is_above(line: str, title: str) -> bool:
+    """Return whether a line is a label or a directive that belongs to a title below it."""
+    if _ABOVE_TITLE.match(line):
+        return True
+    naming = _NAMING.match(line)
+    named = _WORD.findall(naming[1].lower())[-1:] if naming else []
+    return bool(named) and named[0] in _WORD.findall(title.lower())
 
 
 def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:

@@ -46,7 +46,14 @@ MORE_TAGS = {  # beside the grammar's own
         (type_list (generic_type (type_identifier) @name)) @reference.implementation
         (object_creation_expression type: (generic_type (type_identifier) @name))
             @reference.class""",
-    "go": "(method_elem name: (field_identifier) @name) @definition.method",
+    "go": """
+        (method_elem name: (field_identifier) @name) @definition.method
+        (interface_type (type_elem . (type_identifier) @name .)) @reference.implementation
+        (interface_type (type_elem . (generic_type type: (type_identifier) @name) .))
+            @reference.implementation
+        (field_declaration !name type: (type_identifier) @name) @reference.implementation
+        (field_declaration !name type: (generic_type type: (type_identifier) @name))
+            @reference.implementation""",
     "rust": """
         (function_signature_item name: (identifier) @name) @definition.method
         (impl_item trait: (generic_type type: (type_identifier) @name)) @reference.implementation
@@ -75,6 +82,12 @@ RECEIVERS = (
 IMPORTS_OF = (
     *("import_statement", "import_declaration", "use_declaration", "preproc_include"),
     *("mod_item", "package_declaration"),
+)
+DECLARATIONS = ("function_definition", "declaration", "field_declaration")  # of C and C++
+# What has a body only where it is not for others to define; in C++ what is `= 0`.
+BODILESS = (
+    *("method_signature", "abstract_method_signature", "function_signature_item"),
+    *("method_declaration", "method_elem", "field_declaration"),
 )
 MAX_PARENTS = 6  # between the name of a function in C and its definition
 
@@ -228,10 +241,11 @@ def _definition(node: SyntaxNode, name: SyntaxNode, raw: bytes) -> Definition | 
     if node.type == "function_declarator":  # in C the name is deep within the definition
         for _ in range(MAX_PARENTS):
             parent = getattr(outer, "parent", None)
-            if parent is None or outer.type in ("function_definition", "declaration"):
+            if parent is None or outer.type in DECLARATIONS:
                 break
             outer = parent
-        if outer.type != "function_definition":
+        is_pure = outer.type == "field_declaration" and outer.child_by_field_name("default_value")
+        if outer.type != "function_definition" and not is_pure:
             return None
         scope = getattr(name, "parent", None)
         if scope is not None and scope.type == "qualified_identifier":
@@ -239,10 +253,7 @@ def _definition(node: SyntaxNode, name: SyntaxNode, raw: bytes) -> Definition | 
     words = _words_of_owner(node, raw)
     own = f"{words[-1]}.{own}" if words else own
     has_body = outer.child_by_field_name("body") is not None
-    is_required = not has_body and node.type in (
-        *("method_signature", "abstract_method_signature", "function_signature_item"),
-        *("method_declaration", "method_elem"),
-    )
+    is_required = not has_body and outer.type in BODILESS
     own_object = words[0] if len(words) > 1 else ""
     return Definition(
         outer.start_byte, outer.end_byte, name.start_byte, own, is_required, own_object

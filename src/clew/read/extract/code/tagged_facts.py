@@ -3,8 +3,8 @@
 A name is looked for in its own file, then in the files that it imports, then in those of its own
 folder, then in all files of its language. Where it is defined more than once at the first of these
 that has it, it is left out. What is called on an object is a method of the class around it, where
-the object is `this` or `self`, or of the class that the object is named after, or the only one of
-that name, where the name is distinctive.
+the object is `this` or `self`, or of the class that the object is named after, or else the only one
+of that name, where the name is distinctive.
 """
 
 from __future__ import annotations
@@ -120,15 +120,14 @@ class _Names:
         last = on.rpartition(".")[2]
         if on in OWN_OBJECTS:
             own = reference.scope.rpartition(".")[0].rpartition(".")[2]
-            return _nearest([c for c in candidates if own and c.container == own], file)
+            members = [c for c in candidates if own and c.container == own]
+            return _nearest(members, file) if members else _only_member(candidates, reference)
         named = [c for c in candidates if last in (c.container, _package(c))]
         if named:
             return _nearest(named, file)
         if on == last and TYPE_NAME.match(on) and file.file.format not in FREE_CAPITALS:
             return None  # of a type that has no such member, or is defined elsewhere
-        members = [c for c in candidates if c.container]
-        is_only = len(members) == 1 == len(candidates) and is_distinctive(reference.name)
-        return members[0].symbol if is_only else None
+        return _only_member(candidates, reference)
 
     def _plain(
         self, candidates: Sequence[NamedDefinition], scope: str, file: TaggedFile
@@ -150,7 +149,9 @@ def _facts_of(file: TaggedFile, names: _Names) -> Iterator[CodeFact]:
         around = name.rpartition(".")[0]
         if not around or around in own:
             return Symbol(module, around)
-        candidates = names.find(around.rpartition(".")[2], file)
+        last = around.rpartition(".")[2]
+        # A constructor has the name of its class, and contains nothing.
+        candidates = [c for c in names.find(last, file) if c.container != last]
         return _nearest(candidates, file) or Symbol(module, "")
 
     for definition in file.definitions:
@@ -167,6 +168,12 @@ def _facts_of(file: TaggedFile, names: _Names) -> Iterator[CodeFact]:
         is_clear = target is not None and target != subject
         if target is not None and is_clear and (subject.name or reference.relation != INHERITS):
             yield CodeFact(file.places(reference.place), subject, reference.relation, target)
+
+
+def _only_member(candidates: Sequence[NamedDefinition], reference: NamedReference) -> Symbol | None:
+    """Return the only definition of a distinctive name, if it is a member of something."""
+    is_only = len(candidates) == 1 and candidates[0].container and is_distinctive(reference.name)
+    return candidates[0].symbol if is_only else None
 
 
 def _nearest(candidates: Sequence[NamedDefinition], file: TaggedFile) -> Symbol | None:
