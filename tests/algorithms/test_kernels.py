@@ -114,6 +114,56 @@ def test_a_loop_on_lists_gives_what_arrays_give(folder):
         kernel.plain(starts, values.astype(np.float32), Named(3, 0.7), starts)
 
 
+def test_machine_code_of_several_processes_is_right_in_one(tmp_path):
+    """numba sorts by value and by place with functions of one name, and counts them.
+
+    Those of two processes must not have the same numbers. These would have, in numba 0.68, where
+    three other loops are made before that which sorts by value.
+    """
+    (tmp_path / "sorts.py").write_text('''
+import sys
+import numpy as np
+from clew.algorithms.kernels.compiled import compile_first, compiled
+
+@compiled
+def first(values):
+    return values[0]
+
+@compiled
+def last(values):
+    return values[-1]
+
+@compiled
+def count(values):
+    return len(values)
+
+@compiled
+def by_value(values):
+    return np.sort(values)
+
+@compiled
+def by_place(values):
+    return np.argsort(values)
+
+values = np.random.default_rng(0).permutation(1000)
+with compile_first():
+    for name in sys.argv[1:]:
+        found, right = globals()[name](values), globals()[name].function(values)
+        print(name, bool(np.all(found == right)))
+''')
+    several = ["first", "last", "count", "by_value"]
+    for names in (several, ["by_place"], ["by_value", "by_place"], ["by_place", "by_value"]):
+        done = subprocess.run(
+            [sys.executable, tmp_path / "sorts.py", *names],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        )
+        assert done.stdout == "".join(f"{name} True\n" for name in names)
+    assert len([*tmp_path.glob("clew/*.machine-code")]) == 5, "what was stored was loaded"
+
+
 def test_a_small_call_waits_for_nobody_and_imports_no_compiler(tmp_path):
     code = (
         "import sys, numpy as np\n"

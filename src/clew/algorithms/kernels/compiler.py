@@ -236,13 +236,18 @@ def _compile(request: Request) -> None:
     import numba
     from numba.core import event
 
-    from clew.algorithms.kernels.compiler_events import Notice, StopBetweenSteps
+    from clew.algorithms.kernels.compiler_events import (
+        Notice,
+        StopBetweenSteps,
+        number_apart,
+    )
 
     with (
         event.install_listener("numba:compile", Notice()),
         event.install_listener("numba:run_pass", StopBetweenSteps(_stop_if_asked)),
     ):
         dispatcher = _dispatcher(request.kernel)
+        number_apart()
         dispatcher.compile(tuple(numba.typeof(value) for value in request.example))
     request.kernel.dispatcher = dispatcher
 

@@ -5,7 +5,9 @@ Importing this loads numba.
 
 from __future__ import annotations
 
+import itertools
 import logging
+import secrets
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ from typing import Any
 
 import numba.core.compiler
 from numba.core import errors, event
+from numba.core.bytecode import FunctionIdentity
 
 # To colour a message, numba has colorama replace sys.stdout for a moment. In a thread that would
 # lose what others print at that moment. Messages have no colours by default.
@@ -22,6 +25,7 @@ if hasattr(errors, "ColorShell"):
 
 
 THREAD_NAME = "clew compiler"
+NUMBER_BITS = 48  # of the number of a function
 
 
 class _WarningsOfNumba:
@@ -50,6 +54,16 @@ class _WarningsOfNumba:
 for module in (errors, numba.core.compiler):
     if getattr(module, "warnings", None) is warnings:
         setattr(module, "warnings", _WarningsOfNumba())  # noqa: B010 - as above
+
+
+def number_apart() -> None:
+    """Have numba give what it compiles next numbers that it gives in no other process.
+
+    A number tells functions of one name apart, such as the parts of numba's own sorts, by value and
+    by place. numba counts from 1 in every process. Where machine code of two processes is loaded
+    into a third one, the first function of a name and a number takes the place of the others.
+    """
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(NUMBER_BITS))
 
 
 class Notice(event.Listener):  # type: ignore[misc,unused-ignore]  # numba has no types

@@ -29,6 +29,7 @@ from typing import Any
 from clew.algorithms.kernels.plain import Loop, names_in
 
 ENDING = ".machine-code"
+FORM = b"2"  # in the first, functions of two processes could have the same names
 DIGEST_BYTES = 32
 
 
@@ -133,7 +134,7 @@ def _prefix(kernel: Loop) -> str:
 @cache
 def _digest(kernel: Loop) -> bytes:
     """Return a digest of all that decides the machine code, but the types and the processor."""
-    digest = hashlib.sha256(repr(sys.version_info).encode())
+    digest = hashlib.sha256(FORM + repr(sys.version_info).encode())
     for package in ("numba", "llvmlite"):
         digest.update(version(package).encode())
     digest.update(repr(sorted(kernel.options.items(), key=lambda item: item[0])).encode())
