@@ -29,13 +29,13 @@ BY_PATHS = ("agentic", "journey", "journey_paper", "agrag_paper")
 that was changed in place has its nodes in other rows than a rebuild."""
 
 
-def said(chance):
+def stated(chance):
     return chance.choice(PEOPLE), chance.choice(VERBS), chance.choice([*PEOPLE, *PLACES])
 
 
 def document(chance, number, is_code=False):
     """A document in sections, or a program that calls others, of its own words."""
-    triples = [said(chance) for _ in range(chance.randint(1, 4))]
+    triples = [stated(chance) for _ in range(chance.randint(1, 4))]
     if is_code:
         calls = [f"def meet_{number}_{i}():\n    meet_{i}_0()" for i in range(chance.randint(1, 3))]
         return Document(f"d{number}", "\n\n".join(calls), {"group": number % 3}, format="python")
@@ -77,7 +77,7 @@ def with_vector(chance, number):
 
 
 def facts_of(chance):
-    return [said(chance) for _ in range(chance.randint(0, 2))]
+    return [stated(chance) for _ in range(chance.randint(0, 2))]
 
 
 VARIANTS = {
