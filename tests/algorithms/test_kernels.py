@@ -120,7 +120,7 @@ def test_machine_code_of_several_processes_is_right_in_one(tmp_path):
     Those of two processes must not have the same numbers. These would have, in numba 0.68, where
     three other loops are made before that which sorts by value.
     """
-    (tmp_path / "sorts.py").write_text('''
+    (tmp_path / "sorts.py").write_text("""
 import sys
 import numpy as np
 from clew.algorithms.kernels.compiled import compile_first, compiled
@@ -150,7 +150,7 @@ with compile_first():
     for name in sys.argv[1:]:
         found, right = globals()[name](values), globals()[name].function(values)
         print(name, bool(np.all(found == right)))
-''')
+""")
     several = ["first", "last", "count", "by_value"]
     for names in (several, ["by_place"], ["by_value", "by_place"], ["by_place", "by_value"]):
         done = subprocess.run(
