@@ -61,7 +61,8 @@ def number_apart() -> None:
 
     A number tells functions of one name apart, such as the parts of numba's own sorts, by value and
     by place. numba counts from 1 in every process. Where machine code of two processes is loaded
-    into a third one, the first function of a name and a number takes the place of the others.
+    into a third one, the first function of a name and a number takes the place of the others
+    (numba's issue 10486).
     """
     FunctionIdentity._unique_ids = itertools.count(secrets.randbits(NUMBER_BITS))
 
