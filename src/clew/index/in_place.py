@@ -3,12 +3,12 @@
 What depends on all documents is exact (the frequencies of words, the nearest neighbours), but for
 two things. The weights and the mean of the embedded default stay as they were when the index was
 last built whole; the mean is of texts that a change hardly touches (`clew.embedding.mean_sample`).
-And no passage that was there is read again by an extractor of all passages
-together, such as `clew.Names`: what it has learnt grows and shrinks with the passages
-(`clew.read.Knowledge`), and new ones are read by that, but what they teach about the others is not
-followed there: a word that was a name stays one. So an index is built whole again when a tenth of
-it has changed, and by `Index.compact`. Nodes keep their order, and new ones come last. A small
-index is always built whole.
+And no passage that was there is read again by an extractor of all passages together, such as
+`clew.Names`: what it has learnt grows and shrinks with the passages (`clew.read.Knowledge`), and
+new ones are read by that, but what they teach about the others is not followed there: a word that
+was a name stays one. So an index is built whole again when a tenth of it has changed, and by
+`Index.compact`. Nodes keep their order, and new ones come last. A small index is always built
+whole.
 """
 
 from __future__ import annotations
