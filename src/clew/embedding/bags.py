@@ -9,6 +9,7 @@ from the counts as the embedder computes it, to the bit.
 from __future__ import annotations
 
 import math
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -24,8 +25,15 @@ from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.latent_semantic import signature_rows
-from clew.embedding.static import SIGNATURE_WIDTH, CountsOf, StaticEmbedding, TextCounts
+from clew.embedding.static import (
+    SIGNATURE_WIDTH,
+    CountsOf,
+    StaticEmbedding,
+    TextCounts,
+    rarest_pieces,
+)
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
+from clew.forking import renew_after_fork
 from clew.graph import (
     AnyVectors,
     Floats,
@@ -105,6 +113,15 @@ class Bags:
         """The entries of all rows, row by row."""
         return expand_ranges(self.starts, self.lengths)
 
+    @property
+    def entries(self) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+        """The columns and the counts of the entries of all rows, row by row."""
+        if len(self) and (self.ends[:-1] == self.starts[1:]).all():  # as built
+            run = slice(int(self.starts[0]), int(self.ends[-1]))
+            return self.columns[run], self.counts[run]
+        places = self.places
+        return self.columns[places], self.counts[places]
+
     def take(self, rows: slice | NDArray[np.int64]) -> Bags:
         """Return some rows, which share the entries."""
         return replace(self, starts=self.starts[rows], ends=self.ends[rows])
@@ -138,6 +155,21 @@ class _Asked:
         self.interleaved: InterleavedBags | None = None
 
 
+class _NumberingLock:
+    """A lock that a fork renews."""
+
+    def __init__(self) -> None:
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Renew the lock: after a fork, another thread may have held it."""
+        self.lock = threading.Lock()
+
+
+_NUMBERING = _NumberingLock()
+
+
 class _OfTerms:
     """Terms by number, with what they have by themselves; it is computed when it is asked for.
 
@@ -161,6 +193,8 @@ class _OfTerms:
         self._signatures, self._weights = signatures, weights
         known = None if before is None else before.__dict__.get("weights")
         self._known_weights: Floats = np.zeros(0) if known is None else known
+        rarest = None if before is None else before.__dict__.get("rarest")
+        self._known_rarest = np.zeros(0, np.int64) if rarest is None else rarest
 
     def with_terms(self, terms: Sequence[str]) -> _OfTerms:
         """Return these terms and more behind them; what is known of these is kept."""
@@ -181,6 +215,13 @@ class _OfTerms:
             return new
         both = CompressedRows.stacked([before.signatures, new])
         return replace(both, starts=freeze(both.starts, np.int32))
+
+    @cached_property
+    def rarest(self) -> NDArray[np.int64]:
+        """The rarest piece of each term: int64 [terms]."""
+        known = self._known_rarest
+        new = texts_at(self.terms, range(len(known), len(self.terms)))
+        return np.concatenate([known, rarest_pieces(new)])
 
     @cached_property
     def long_signatures(self) -> list[int]:
@@ -243,6 +284,21 @@ class BagTable:
         """
         self._of_terms = self._of_terms.with_terms(terms)
 
+    def reweighted(self, embedder: StaticEmbedding, counts: NDArray[np.int64]) -> BagTable:
+        """Return the table of the same terms with the weights of another embedder.
+
+        Args:
+            embedder: what weights the texts.
+            counts: int64, how many of its texts have each term; those behind are in none.
+        """
+        own = self._of_terms
+        every = np.zeros(len(own.terms))
+        every[: len(counts)] = counts
+        weights = embedder.weights_of_counts(every, own.rarest)
+        table = BagTable(embedder, own.terms, own.signatures, weights)
+        table._known_compared, table._asked = self._known_compared, self._asked
+        return table
+
     def sums(self, bags: Bags, weights_of: Floats, of_columns: Floats) -> Floats:
         """Return what `bags.sums` does, in less time where it is asked for often.
 
@@ -274,7 +330,7 @@ class BagTable:
             return last[2]
         factors = np.full(PIECES, np.nan)
         own = compared.products(query[:DIMENSIONS])
-        factors[compared.pieces] = own * self._roots_of_piece_weights[compared.pieces]
+        factors[compared.pieces] = own * self.piece_roots[compared.pieces]
         self._last_pieces = key, compared, factors
         return factors
 
@@ -308,7 +364,8 @@ class BagTable:
         return self._known_compared
 
     @cached_property
-    def _roots_of_piece_weights(self) -> Floats:
+    def piece_roots(self) -> Floats:
+        """The root of the weight of each piece: float64 [32000]."""
         roots: Floats = np.sqrt(self.embedder.piece_weights)
         return roots
 
@@ -427,13 +484,20 @@ class BagSegment:
         return replace(self, pieces=pieces, terms=terms)
 
     def products(self, query: Vectors) -> Vectors:
-        of_pieces, of_terms = self._sums(query)
+        of_pieces, of_terms = self.half_sums(query)
         found: Vectors = add_scaled(of_pieces, of_terms, self.scales, self.table.of_mean(query))
         found[self.other_rows] = products(self.others, query)
         return found
 
-    def _sums(self, query: Vectors) -> tuple[Floats, Floats]:
-        """Return the sums of the pieces and of the terms of each row, before they are scaled."""
+    def half_sums(self, query: Vectors) -> tuple[Floats, Floats]:
+        """Return the products of a vector with the halves of each row, before these are scaled.
+
+        Args:
+            query: float32 [d].
+
+        Returns:
+            float64 [n] of the pieces, and float64 [n] of the terms.
+        """
 
         def sums_of_pieces() -> Floats:
             return self._sums_of_pieces(query)
@@ -616,8 +680,9 @@ def number_terms(table: BagTable, counts: TextCounts) -> None:
         table: the table.
         counts: of the texts.
     """
-    known = set(table.terms)
-    table.add_terms([term for term in _by_first_batch(counts) if term not in known])
+    with _NUMBERING.lock:  # of two threads, neither gives a term a second number
+        known = set(table.terms)
+        table.add_terms([term for term in _by_first_batch(counts) if term not in known])
 
 
 def bags_of_counts(table: BagTable, counts: TextCounts, *, rounded: bool = False) -> BagSegment:

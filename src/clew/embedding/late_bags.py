@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,6 +125,11 @@ class LateBags:
         self._lock = threading.RLock()
 
     @property
+    def table(self) -> BagTable:
+        """What they have in common with others."""
+        return self._texts.table
+
+    @property
     def is_made(self) -> bool:
         """Whether they are there."""
         return self._made is not None
@@ -150,6 +156,34 @@ class LateBags:
             return bags_of_counts(own.table, counts, rounded=own.rounded), places
 
 
+class MadeLate(Protocol):
+    """Bags that are made when one of them is first asked for, as `LateBags` are."""
+
+    @property
+    def width(self) -> int:
+        """The number of dimensions of a vector."""
+        ...
+
+    @property
+    def table(self) -> BagTable:
+        """What they have in common with others."""
+        ...
+
+    @property
+    def is_made(self) -> bool:
+        """Whether they are there."""
+        ...
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the words of the texts are counted."""
+        ...
+
+    def of(self, rows: NDArray[np.int64]) -> BagSegment:
+        """Return some of them."""
+        ...
+
+
 class LateBagSegment:
     """Rows of a column of vectors that are bags of words from the time on that one is asked for.
 
@@ -166,7 +200,7 @@ class LateBagSegment:
         (False, True, True)
     """
 
-    def __init__(self, late: LateBags, rows: NDArray[np.int64]) -> None:
+    def __init__(self, late: MadeLate, rows: NDArray[np.int64]) -> None:
         self._late, self._rows = late, rows
         self._segment: BagSegment | None = None
 
@@ -182,6 +216,11 @@ class LateBagSegment:
     def is_counted(self) -> bool:
         """Whether the words of the texts are counted, from which bags are made soon."""
         return self._late.is_counted
+
+    @property
+    def table(self) -> BagTable:
+        """What the bags have in common with others."""
+        return self._late.table
 
     @property
     def bags(self) -> BagSegment:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.embedding.latent_semantic import mix_bits
+from clew.embedding.word_vectors import PIECES
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Fibonacci hashing
 
@@ -34,7 +35,18 @@ def sample_places(
         >>> sample_places([(np.array([7, 8, 9]), counts)], 5).tolist()
         [0, 1, 2]
     """
-    keys = np.concatenate([np.zeros(0, np.uint64), *(_keys(*batch) for batch in batches)])
+    return places_of_keys(
+        np.concatenate([np.zeros(0, np.uint64), *(_keys(*batch) for batch in batches)]), most
+    )
+
+
+def places_of_keys(keys: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
+    """Return the places of the texts with the smallest keys, ascending, as `sample_places` does.
+
+    Args:
+        keys: uint64 [n], of each text.
+        most: as in `sample_places`.
+    """
     if len(keys) <= most:
         return np.arange(len(keys))
     _, numbers, times = np.unique(keys, return_inverse=True, return_counts=True)
@@ -48,8 +60,21 @@ def sample_places(
 
 def _keys(pieces: NDArray[np.int64], of_pieces: CompressedRows) -> NDArray[np.uint64]:
     """Return a number for each text that its pieces make, in any order: uint64 [texts]."""
-    of_entries = mix_bits(pieces.astype(np.uint64) + FACTOR)[of_pieces.columns]
-    of_entries *= of_pieces.values.astype(np.uint64)
+    return keys_of_entries(pieces[of_pieces.columns], of_pieces.values, of_pieces.starts)
+
+
+def keys_of_entries(
+    pieces: NDArray[np.integer], times: NDArray[np.number], starts: NDArray[np.integer]
+) -> NDArray[np.uint64]:
+    """Return the key of each text, which its pieces make in any order: uint64 [n].
+
+    Args:
+        pieces: the pieces of all texts, one text behind the other.
+        times: how often each comes.
+        starts: where the pieces of each text start, and where the last ones end.
+    """
+    of_entries = mix_bits(np.arange(PIECES, dtype=np.uint64) + FACTOR)[pieces]
+    of_entries *= times.astype(np.uint64)
     sums = np.append(np.uint64(0), np.cumsum(of_entries, dtype=np.uint64))
-    found: NDArray[np.uint64] = np.diff(sums[of_pieces.starts])  # modulo 2^64
+    found: NDArray[np.uint64] = np.diff(sums[starts])  # modulo 2^64
     return found

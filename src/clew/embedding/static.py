@@ -354,26 +354,29 @@ class StaticEmbedding:
             >>> bool(np.allclose(static.scale_sums(counts), static.scale_counts(counts)))
             True
         """
-        scales = np.zeros((len(counts), 3), np.float32)
+        lengths, products = np.zeros((len(counts), 2)), np.zeros((len(counts), 2))
         mean = self.mean.astype(np.float64)
-        shares = np.array([MEANING_SHARE, 1 - MEANING_SHARE])
 
         def take(start: int, end: int, meaning: Floats, spelling: Floats) -> None:
-            squares = np.stack([np.einsum("ij,ij->i", half, half) for half in (meaning, spelling)])
-            products = np.stack([meaning @ mean[:DIMENSIONS], spelling @ mean[DIMENSIONS:]])
-            lengths, factors = np.sqrt(squares), np.where(squares > 0, shares[:, None], 0)
-            halves = np.sqrt(factors) / np.where(lengths > 0, lengths, 1)
-            total = np.sqrt(factors.sum(axis=0))
-            is_made = total > 0
-            total[~is_made] = 1
-            with_mean = (halves * products).sum(axis=0) / total
-            centred = np.sqrt(np.maximum(1 - 2 * with_mean + mean @ mean, 0))
-            scale = is_made / np.maximum(centred, 1e-300)
-            scales[start:end, :2] = (halves * (scale / total)).T
-            scales[start:end, 2] = scale
+            lengths[start:end] = _half_lengths(meaning, spelling)
+            products[start:end, 0] = meaning @ mean[:DIMENSIONS]
+            products[start:end, 1] = spelling @ mean[DIMENSIONS:]
 
         self._sum_in_batches(counts, take)
-        return scales
+        return self.scales_of_halves(half_scales(lengths), products)
+
+    def scales_of_halves(self, halves: Floats, products: Floats) -> Vectors:
+        """Return the scales of texts, as `scale_sums` does.
+
+        Args:
+            halves: float64 [n, 2], what the halves are multiplied by before the mean is subtracted.
+            products: float64 [n, 2], the products of the sums of each half with the mean.
+        """
+        mean = self.mean.astype(np.float64)
+        with_mean = (halves * products).sum(axis=1)
+        centred = np.sqrt(np.maximum(1 - 2 * with_mean + mean @ mean, 0))
+        scale = halves.any(axis=1) / np.maximum(centred, 1e-300)
+        return np.column_stack([halves * scale[:, None], scale]).astype(np.float32)
 
     def _scales_of(self, sums: TextSums) -> Vectors:
         vectors, lengths = sums
@@ -472,9 +475,16 @@ class StaticEmbedding:
         """Return the weight of each term, idf^1.5: float64 [terms]."""
         n, count_of = len(terms), self._count_of
         frequencies = np.fromiter(map(count_of.get, terms, repeat(1)), np.float64, n)
-        pieces_of = piece_numbers().of_all(terms)
-        rarest = np.fromiter([max(own) if own else 0 for own in pieces_of], np.int64, n)
-        weights: Floats = _idf(frequencies, rarest, self.n_texts) ** TERM_IDF_POWER
+        return self.weights_of_counts(frequencies, rarest_pieces(terms))
+
+    def weights_of_counts(self, counts: Floats, rarest: NDArray[np.int64]) -> Floats:
+        """Return the weights of terms that so many texts have: float64 [n].
+
+        Args:
+            counts: the number of texts; a term that none has counts as one of a single text.
+            rarest: int64 [n], the rarest piece of each term.
+        """
+        weights: Floats = _idf(np.maximum(counts, 1), rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 
     def centre(self, vectors: Vectors) -> Vectors:
@@ -503,6 +513,41 @@ def _texts_with_each(batches: Sequence[TextCounts]) -> tuple[list[str], NDArray[
         number_of.update(dict(zip(counts.terms, in_texts.tolist(), strict=True)))
     every = sorted(number_of)
     return every, np.fromiter(map(number_of.__getitem__, every), np.int64, len(every))
+
+
+def rarest_pieces(terms: Sequence[str]) -> NDArray[np.int64]:
+    """Return the rarest piece of each term, 0 where it has none: int64 [n].
+
+    Example:
+        >>> (rarest_pieces(["the", "Corfu"]) > 0).tolist(), rarest_pieces([""]).tolist()
+        ([True, True], [0])
+    """
+    pieces_of = piece_numbers().of_all(terms)
+    return np.fromiter([max(own) if own else 0 for own in pieces_of], np.int64, len(terms))
+
+
+def _half_lengths(meaning: Floats, spelling: Floats) -> Floats:
+    """Return the lengths of the sums of both halves: float64 [n, 2]."""
+    squares = [np.einsum("ij,ij->i", half, half) for half in (meaning, spelling)]
+    return np.sqrt(np.stack(squares, axis=1))
+
+
+def half_scales(lengths: Floats) -> Floats:
+    """Return what two halves are multiplied by, so that they make unit rows side by side.
+
+    Args:
+        lengths: float64 [n, 2], of the halves; 0 for one without words.
+
+    Example:
+        >>> half_scales(np.array([[2.0, 0.0], [0.0, 0.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.0]]
+    """
+    shares = np.where(lengths > 0, [MEANING_SHARE, 1 - MEANING_SHARE], 0)
+    halves = np.sqrt(shares) / np.where(lengths > 0, lengths, 1)
+    total = np.sqrt(shares.sum(axis=1))
+    total[total == 0] = 1
+    scales: Floats = halves / total[:, None]
+    return scales
 
 
 def _sample(batches: Sequence[TextCounts]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
+from clew.embedding.reweighted import embedder_now
 from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
@@ -34,8 +35,8 @@ class IndexContents:
         config: What the index is made with.
         documents: What was indexed. Empty for an index of a graph.
         facts: Triples (subject, relation, object) that came with the documents, by document id.
-        fitted_embedder: The embedded default, fitted on the passages of this graph. None where the
-            configuration has an embedder.
+        fitted_embedder: The embedded default, fitted on the passages that there were when the index
+            was built whole. None where the configuration has an embedder.
         extracted: Triples that the extractor read, by the key of the passage.
         knowledge: What all passages have taught the extractor, so that it can read a few more
             alone. None where it reads each by itself, or all together again.
@@ -79,7 +80,7 @@ class IndexContents:
     @property
     def embedder(self) -> Embedder:
         """What questions are embedded with."""
-        embedder = self.config.embedder or self.fitted_embedder
+        embedder = self.config.embedder or embedder_now(self.graph) or self.fitted_embedder
         assert embedder is not None, "building an index fits the embedder that nobody gave"
         return embedder
 

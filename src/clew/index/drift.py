@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clew.embedding.reweighted import embedder_now
 from clew.index.contents import IndexContents
 from clew.items import Step
 
@@ -24,7 +25,8 @@ def drift_step(index: IndexContents) -> Step | None:
         True
     """
     read_by_all = index.knowledge is not None and len(index.graph.facts) > 0
-    kept = [WEIGHTS] * index.fitted + [NAMES] * read_by_all
+    follows = embedder_now(index.graph) is not None
+    kept = [WEIGHTS] * (index.fitted and not follows) + [NAMES] * read_by_all
     if not kept or not index.changed:
         return None
     share = index.changed / max(1, len(index.graph.rows("passage")))

@@ -1,9 +1,10 @@
 """Changes of a large index in place, in time that grows with the change.
 
-What depends on all documents is exact (the frequencies of words, the nearest neighbours), but for
-two things. The weights and the mean of the embedded default stay as they were when the index was
-last built whole; the mean is of texts that a change hardly touches (`clew.embedding.mean_sample`).
-And no passage that was there is read again by an extractor of all passages together, such as
+What depends on all documents is exact (the frequencies of words, the nearest neighbours; the
+weights and the mean of the embedded default where its vectors are bags, see
+`clew.embedding.reweighted`), but for two things. Where vectors are numbers, as in an index of less
+than 10,000 nodes, those of the default stay weighted as when the index was last built whole. And no
+passage that was there is read again by an extractor of all passages together, such as
 `clew.Names`: what it has learnt grows and shrinks with the passages (`clew.read.Knowledge`), and
 new ones are read by that, but what they teach about the others is not followed there: a word that
 was a name stays one. So an index is built whole again when a tenth of it has changed, and by
@@ -27,6 +28,7 @@ from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
+from clew.embedding.reweighted import as_built, reweighted
 from clew.graph import (
     DeferredEdges,
     Edges,
@@ -82,6 +84,7 @@ def with_documents_in_place(
         facts: Triples by document id, of these documents alone.
         progress: Whether to show bars on stderr.
     """
+    index = with_weights_as_built(index)
     base, config = index.graph, index.config
     if not _can_change(index) or _are_related(index.documents, documents):
         return None
@@ -118,21 +121,24 @@ def with_documents_in_place(
     parts = [_grown_edges(link, graph, edges, late, len(base)) for link in config.links]
     graph = _with_parts(graph, parts)
     carry_grown_parts(graph, base)
-    return replace(
-        index,
-        graph=graph,
-        documents=(*index.documents, *documents),
-        facts={**index.facts, **facts},
-        extracted={**index.extracted, **extractor.read_triples},
-        failed=(*index.failed, *extractor.failed),
-        knowledge=extractor.knowledge,
-        usage=index.usage + meter.usage,
-        changed=index.changed + n_new,
+    return with_weights_of_now(
+        replace(
+            index,
+            graph=graph,
+            documents=(*index.documents, *documents),
+            facts={**index.facts, **facts},
+            extracted={**index.extracted, **extractor.read_triples},
+            failed=(*index.failed, *extractor.failed),
+            knowledge=extractor.knowledge,
+            usage=index.usage + meter.usage,
+            changed=index.changed + n_new,
+        )
     )
 
 
 def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
     """Return the index without some documents; None where it has to be built whole."""
+    index = with_weights_as_built(index)
     is_gone = np.array([document.id in ids for document in index.documents], np.bool_)
     forbidden = _nodes_of(index, is_gone)
     if forbidden is None:
@@ -149,7 +155,9 @@ def without_documents_in_place(index: Contents, ids: Collection[str]) -> Content
         if knowledge is None:
             return None
     left = _without(index, is_gone, forbidden)
-    return replace(left, knowledge=knowledge, changed=index.changed + len(gone))
+    return with_weights_of_now(
+        replace(left, knowledge=knowledge, changed=index.changed + len(gone))
+    )
 
 
 def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
@@ -162,7 +170,7 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
         index: The index.
         allowed: bool [documents], which of its documents stay.
     """
-    extractor = index.config.extractor
+    index, extractor = with_weights_as_built(index), index.config.extractor
     may_know_of_others = bool(index.graph.kinds.mask("entity").any()) or (
         extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index)
     )
@@ -172,6 +180,25 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     if index.fitted:
         return _fitted_again(index, allowed, forbidden)
     return _without(index, ~allowed, forbidden, waits=True)
+
+
+def with_weights_of_now(index: Contents) -> Contents:
+    """Return an index whose vectors follow the weights of its words, where they can.
+
+    Args:
+        index: The index, whose vectors are weighted as when it was built whole.
+    """
+    if not index.fitted or not index.changed or index.config.nearest is not None:
+        return index
+    fitted = index.fitted_embedder and index.fitted_embedder.fitted
+    known = not texts_embedded_as(index.documents)
+    return replace(index, graph=reweighted(index.graph, fitted, known=known))
+
+
+def with_weights_as_built(index: Contents) -> Contents:
+    """Return an index with vectors as they were when it was built whole, for a change of it."""
+    graph = as_built(index.graph)
+    return index if graph is index.graph else replace(index, graph=graph)
 
 
 def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:

@@ -16,6 +16,7 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
+from clew.index.in_place import with_weights_as_built, with_weights_of_now
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
@@ -43,6 +44,7 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
         index: What is saved.
         attachments: Texts that are saved with it, by name.
     """
+    index = with_weights_as_built(index)
     config = {name: getattr(index.config, name) for name in option_names(IndexConfig)}
     del config["embedder"]  # saved as what it is, with the vectors that it made
     del config["processes"]  # of the machine, not of the index
@@ -200,7 +202,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
     except TypeError as error:
         raise ValueError(f"{error}: upgrade clew to open it") from error
     _check_kinds(values)
-    return IndexContents(
+    contents = IndexContents(
         graph=saved.graph,
         config=IndexConfig(**values),
         documents=saved.documents,
@@ -216,6 +218,7 @@ def contents_of(saved: SavedIndex) -> IndexContents:
         saved_as=saved.saved_as,
         follows=None if saved.saved_as is None else _generation_of(saved.saved_as),
     )
+    return with_weights_of_now(contents)
 
 
 def _check_kinds(values: Mapping[str, object]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +94,8 @@ class FactRanking:
 @dataclass(frozen=True)
 class CoarseFactsPart:
     """The part that computes the bounds of the facts' cosines."""
+
+    of_vectors: ClassVar[bool] = True
 
     def compute(self, graph: Graph) -> CoarseVectors:
         return CoarseVectors.of(graph.facts.vectors)

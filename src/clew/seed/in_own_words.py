@@ -13,8 +13,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import repeat
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed.in_sections import InSections
@@ -110,8 +112,22 @@ class LinkedWordsPart:
     enough: int = 32
 
     def compute(self, graph: Graph) -> Rows:
-        words = np.full(len(graph), WITHOUT_LINKS, np.int32)
+        return freeze(self._counts(graph, graph.rows("passage")), np.int32)
+
+    def grow(self, graph: Graph, base: Graph, before: Rows) -> Rows:
+        """Return what `compute` returns."""
         rows = graph.rows("passage")
+        words = self._counts(graph, rows[rows >= len(base)])
+        words[: len(base)] = before
+        return freeze(words, np.int32)
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Rows) -> Rows:
+        """Return what `compute` returns."""
+        return freeze(before[stays], np.int32)
+
+    def _counts(self, graph: Graph, rows: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+        """Return the words of some passages, int32 [n]; those of the others are without links."""
+        words = np.full(len(graph), WITHOUT_LINKS, np.int32)
         texts = [graph.texts[row] for row in rows.tolist()]
         if len(texts) <= MAX_KEPT_COUNTS:
             known = map(COUNTS.get, zip(texts, repeat(self.enough)))
@@ -122,11 +138,7 @@ class LinkedWordsPart:
         else:
             found = [self._count(text) for text in texts]
         words[rows] = found
-        return freeze(words, np.int32)
-
-    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Rows) -> Rows:
-        """Return what `compute` returns."""
-        return freeze(before[stays], np.int32)
+        return words
 
     def _count(self, text: str) -> int:
         found = count_beside_links(text, enough=self.enough)
