@@ -474,10 +474,11 @@ def _number_plain(texts: Sequence[str], number_of: Numbering[str], table: str) -
         some = plain[start : start + together]
         joined = _joined_runs(texts, some, table)
         if _may_be_too_long(joined):
-            runs = (texts[i].translate(table).split() for i in some)
-            some = [i for i, own in zip(some, runs, strict=True) if _are_short(own)]
+            of_each = (texts[i].translate(table).split() for i in some)
+            some = [i for i, own in zip(some, of_each, strict=True) if _are_short(own)]
             joined = _joined_runs(texts, some, table)
-        parts.append(number_of.of_all(joined.split()))
+        runs = joined.split()  # most have a number: looking for new ones first takes longer
+        parts.append(np.fromiter(map(number_of.__getitem__, runs), np.int32, len(runs)))
         read += some
     numbers = np.concatenate(parts)
     ends = np.flatnonzero(numbers == number_of[BOUNDARY])
