@@ -275,13 +275,13 @@ def _signature(node: Definition) -> str:
 
 def _arguments(node: ast.arguments) -> str:
     """Return the source of arguments; most are plain, which take a tenth of the time."""
-    if node.posonlyargs or any([one.annotation is not None for one in node.args]):
+    if node.posonlyargs or any(one.annotation is not None for one in node.args):
         return _unparse(node)
     parts = [one.arg for one in node.args]
     if node.vararg or node.kwonlyargs or node.kwarg or node.defaults:
         defaults = [*map(_plain_source, node.defaults), *map(_plain_source, node.kw_defaults)]
         others = [one for one in (node.vararg, *node.kwonlyargs, node.kwarg) if one is not None]
-        if None in defaults or any([one.annotation is not None for one in others]):
+        if None in defaults or any(one.annotation is not None for one in others):
             return _unparse(node)
         n = len(node.defaults)
         first = len(parts) - n
