@@ -206,12 +206,14 @@ def find_cased_words(texts: Sequence[str]) -> FoundWords:
     begins, behind = changes[::2], changes[1::2]
     too_long = begins[behind - begins > MAX_FOLDED_LENGTH]
     bad = np.concatenate([np.flatnonzero(kept == 0), too_long])
-    apart = np.unique(np.searchsorted(ends, bad))
+    is_apart = np.zeros(len(ends) + 1, np.bool_)  # `np.unique` imports masked arrays
+    is_apart[np.searchsorted(ends, bad)] = True
+    apart = np.flatnonzero(is_apart)
     if len(apart):
         bounds = np.concatenate([[0], ends, [len(kept)]])
         for i in apart.tolist():
             kept[bounds[i] : bounds[i + 1]] = ord(" ")
-        is_word = ~np.isin(np.searchsorted(ends, begins), apart)
+        is_word = ~is_apart[np.searchsorted(ends, begins)]
         begins, behind = begins[is_word], behind[is_word]
     starts = np.concatenate([[0], np.searchsorted(begins, ends), [len(begins)]])
     return FoundWords(kept, begins, behind, starts[: len(texts) + 1], apart)
