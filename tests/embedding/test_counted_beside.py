@@ -156,6 +156,14 @@ def test_late_counts_are_those_of_the_distinct_texts_whoever_counts(monkeypatch,
         assert np.array_equal(found.of_pieces.dense(), wanted.of_pieces.dense())
 
 
+def test_late_counts_of_no_texts_are_none():
+    with working(2):
+        map_items(abs, [1, 2], sizes=[10**6] * 2)
+        late = LateCounts(())
+        assert late._work is not None
+        assert len(late([])) == len(late(late.texts())) == 0
+
+
 def test_what_a_caller_has_made_is_called_once_for_a_text(small, tmp_path):
     for number, text in enumerate(TEXTS[:12]):
         (tmp_path / f"{number:02}.txt").write_text(text * 5, "utf-8")

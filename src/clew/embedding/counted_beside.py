@@ -133,7 +133,7 @@ class LateCounts:
 
         They are as `narrowed` returns them.
         """
-        if self._work is None or self._texts != texts:
+        if self._work is None or self._texts != texts or not texts:  # as of code, without names
             return count_part(texts)
         ready = zip(self._parts, self._work.ready(), strict=True)
         counted = [count_part(part) if done is None else done for part, done in ready]

@@ -395,7 +395,7 @@ def _names_with(trees: Sequence[ast.Module], lines: Sequence[int]) -> list[ast.N
         if kind in _BRANCHES and not _has_line(node, lines):
             continue
         for field in NAME_FIELDS[kind]:
-            value = getattr(node, field, None)
+            value: Any = getattr(node, field, None)
             for child in value if type(value) is list else (value,):
                 of_child = type(child)
                 if of_child is ast.Name:
