@@ -2,7 +2,8 @@
 
 Python's collector starts whenever 700 more objects have come than gone, and looks at all objects
 again when a quarter more have stayed. An index is made of millions that stay, hardly any of them in
-a cycle: a twelfth of the time to build one went into looking for garbage that was not there.
+a cycle: a twelfth of the time to build one went into looking for garbage that was not there. Nor is
+what was built looked at once more as soon as it is there.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from contextlib import contextmanager
 
 from clew.forking import renew_after_fork
 
-MIN_NEW = 100_000
-"""Objects that come before the collector starts, while something is built."""
+MIN_NEW = 500_000
+"""Objects that come before the collector starts, while something is built: more than are in the
+syntax tree of most files, which would be looked at while it is there."""
 
 
 class _Builders:
@@ -48,11 +50,22 @@ class _Builders:
         with self.lock:
             self.count = max(0, self.count - 1)  # a block in which the process was forked is ended
             if self.count == 0:
+                _count_as_old()
                 self._restore()
 
     def _restore(self) -> None:
         if gc.get_threshold() == self.own:  # nobody else has set it
             gc.set_threshold(*self.before)
+
+
+def _count_as_old() -> None:
+    """Have the collector take all objects for old, as if it had just looked at the young ones.
+
+    A process that has frozen objects, which looks at those no more, keeps them so.
+    """
+    if gc.isenabled() and not gc.get_freeze_count():
+        gc.freeze()
+        gc.unfreeze()
 
 
 _BUILDERS = _Builders()

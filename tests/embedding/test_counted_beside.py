@@ -10,6 +10,7 @@ from clew.embedding import bags, compact, counted_beside
 from clew.embedding.counted_beside import CountsBeside, LateCounts
 from clew.embedding.static import TextCounts
 from clew.graph import Graph
+from clew.index import build
 from clew.processes import map_items, working
 
 TEXTS = [
@@ -26,7 +27,7 @@ def small(monkeypatch):
         monkeypatch.setattr(module, "BATCH", 16)
     monkeypatch.setattr(counted_beside, "PART", 5)
     monkeypatch.setattr(counted_beside, "LAST_PART", 2)
-    monkeypatch.setattr(counted_beside, "MIN_CHARACTERS", 1)
+    monkeypatch.setattr(build, "MIN_CHARACTERS", 1)
     monkeypatch.setattr(compact, "MIN_ROWS", 10)
 
 
@@ -109,11 +110,12 @@ def test_other_texts_become_what_they_are_in_one_process(small, monkeypatch, n_m
 def test_an_index_is_the_same(small, extractor, tmp_path, monkeypatch):
     parts = []
     work_in = counted_beside.begin_items
-    monkeypatch.setattr(
-        counted_beside,
-        "begin_items",
-        lambda *own, **more: parts.append(own) or work_in(*own, **more),
-    )
+    for module in (build, counted_beside):
+        monkeypatch.setattr(
+            module,
+            "begin_items",
+            lambda *own, **more: parts.append(own) or work_in(*own, **more),
+        )
     for number, text in enumerate(TEXTS):
         (tmp_path / f"{number:02}.txt").write_text(text * 700, "utf-8")
     one, two = (
@@ -121,8 +123,9 @@ def test_an_index_is_the_same(small, extractor, tmp_path, monkeypatch):
         for processes in (1, 2)
     )
     late = [counted_beside.count_part] * (extractor is not None)  # of names and facts
-    wanted = [counted_beside._load, counted_beside.count_part, *late]
+    wanted = [build._call, counted_beside.count_part, *late]
     assert [count for count, _ in parts[-len(wanted) :]] == wanted
+    assert parts[-len(wanted)][1] == [build.load_pieces, build.load_identifier]
     assert one.graph.ids == two.graph.ids
     assert one.graph.tokens.tolist() == two.graph.tokens.tolist()
     assert np.array_equal(one.graph.vectors[:], two.graph.vectors[:])
@@ -151,6 +154,14 @@ def test_late_counts_are_those_of_the_distinct_texts_whoever_counts(monkeypatch,
         assert found.pieces.tolist() == wanted.pieces.tolist()
         assert np.array_equal(found.of_terms.dense(), wanted.of_terms.dense())
         assert np.array_equal(found.of_pieces.dense(), wanted.of_pieces.dense())
+
+
+def test_late_counts_of_no_texts_are_none():
+    with working(2):
+        map_items(abs, [1, 2], sizes=[10**6] * 2)
+        late = LateCounts(())
+        assert late._work is not None
+        assert len(late([])) == len(late(late.texts())) == 0
 
 
 def test_what_a_caller_has_made_is_called_once_for_a_text(small, tmp_path):

@@ -71,11 +71,11 @@ class CompressedRows:
         keys.sort()
         is_first = np.ones(len(keys), np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-        keys = keys[is_first]
-        places = np.append(np.flatnonzero(is_first), len(is_first))
+        firsts = np.flatnonzero(is_first)  # by which keys are taken in a fraction of the time
+        keys, places = keys[firsts], np.append(firsts, len(is_first))
         counts = np.empty(len(keys), dtype)
         np.subtract(places[1:], places[:-1], out=counts, casting="unsafe")
-        del places, is_first  # as long as the text: not beside what `_of_keys` makes
+        del firsts, places, is_first  # as long as the text: not beside what `_of_keys` makes
         return cls._of_keys(keys, counts, shape)
 
     @classmethod

@@ -17,16 +17,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.document import Document
 from clew.embedding.bags import BATCH, narrowed, widened
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import texts_to_embed
 from clew.embedding.static import TextCounts
-from clew.embedding.word_vectors import load_pieces
 from clew.graph import Graph
 from clew.processes import ItemsBegun, begin_items, end_others
 
-MIN_CHARACTERS = 1_000_000  # of fewer, there are not enough passages
 PART = 1024  # texts that a process counts at once, some hundredths of a second
 LAST_PART = 256  # the same of what comes last, so that no process waits long for another
 LATE_PART = 16_384  # names or facts that a process counts at once, about as long as such a part
@@ -52,15 +49,6 @@ class CountsBeside:
     def has_begun(self) -> bool:
         """Whether other processes count."""
         return self._work is not None
-
-    def prepare(self, documents: Sequence[Document]) -> None:
-        """Have another process load what it counts with, while it has nothing else to do.
-
-        Args:
-            documents: What is indexed.
-        """
-        if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
-            begin_items(_load, [None], sizes=[1])
 
     def begin(self, nodes: Graph, replacement_texts: Mapping[str, str]) -> None:
         """Have other processes count, if there are any, and enough to count.
@@ -145,7 +133,7 @@ class LateCounts:
 
         They are as `narrowed` returns them.
         """
-        if self._work is None or self._texts != texts:
+        if self._work is None or self._texts != texts or not texts:  # as of code, without names
             return count_part(texts)
         ready = zip(self._parts, self._work.ready(), strict=True)
         counted = [count_part(part) if done is None else done for part, done in ready]
@@ -181,10 +169,6 @@ def count_part(texts: Sequence[str]) -> TextCounts:
         (['anna', 'met'], array([2, 1], dtype=uint8))
     """
     return narrowed(TextCounts.of(texts))
-
-
-def _load(_: None) -> None:
-    load_pieces()
 
 
 def _in_batches(parts: list[TextCounts]) -> Iterator[TextCounts]:

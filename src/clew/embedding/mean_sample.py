@@ -49,10 +49,12 @@ def places_of_keys(keys: NDArray[np.uint64], most: int) -> NDArray[np.int64]:
     """
     if len(keys) <= most:
         return np.arange(len(keys))
-    _, numbers, times = np.unique(keys, return_inverse=True, return_counts=True)
-    order = np.argsort(numbers, kind="stable")
+    order = np.argsort(keys, kind="stable")
+    in_order = keys[order]
+    first = np.flatnonzero(np.append(True, in_order[1:] != in_order[:-1]))
+    times = np.diff(first, append=len(keys))
     earlier = np.empty(len(keys), np.uint64)  # texts of the same words before each
-    earlier[order] = np.arange(len(keys)) - np.repeat(np.cumsum(times) - times, times)
+    earlier[order] = np.arange(len(keys)) - np.repeat(first, times)
     # Copies of a text have keys of their own: with one key they would be chosen together.
     chosen = np.argsort(mix_bits(keys + earlier * FACTOR), kind="stable")[:most]
     return np.sort(chosen)

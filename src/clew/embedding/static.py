@@ -628,8 +628,12 @@ class TextCounts:
         texts = [t if t.isascii() else unicodedata.normalize("NFKC", t) for t in texts]
         words, rows, word_numbers = _words_by_numbers(texts)
         piece_values, piece_starts = _joined(piece_numbers().of_all(words))
-        pieces, by_piece = np.unique(piece_values, return_inverse=True)
+        # `np.unique` sorts them, and imports masked arrays.
+        pieces = np.flatnonzero(np.bincount(piece_values, minlength=PIECES))
+        place_of_piece = np.zeros(PIECES, np.int64)
+        place_of_piece[pieces] = np.arange(len(pieces))
         of_words = CompressedRows.counted(rows, word_numbers, (len(texts), len(words)))
+        by_piece = place_of_piece[piece_values]
         of_pieces = of_words.times(_counted(by_piece, piece_starts, len(pieces)))
         # The terms of plain English letters are the words, in lower case.
         number_of_term = Numbering[str]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +17,7 @@ from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import CountsOf
+from clew.embedding.word_vectors import load_pieces
 from clew.graph import (
     EMPTY,
     DeferredEdges,
@@ -29,9 +30,9 @@ from clew.graph import (
 )
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.words_beside import WordsBeside, prepare_words
+from clew.index.words_beside import WordsBeside, load_identifier
 from clew.link import Alike, Synonym
-from clew.processes import end_others, start_others, working
+from clew.processes import begin_items, end_others, start_others, working
 from clew.progress import progress_bar
 from clew.read import CachedExtractor, CutBefore, Knowledge, Names, Piece, Split, Triple, read_nodes
 from clew.types import DeferrableLink, Generate, Link
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from clew.read.extract.code.python_scopes import Module
     from clew.read.pieces import CutDocument
 
+MIN_CHARACTERS = 1_000_000  # of fewer, there may be nothing that another process counts
 MAX_KEPT_ROWS = 80_000
 """Nodes and facts of a filtered graph whose vectors do not become bags of words: 240 MB."""
 
@@ -137,7 +139,7 @@ def build_graph(
     if counts_words and isinstance(config.extractor, Names):  # which takes as long as to count
         start_others(lambda _: sum(len(document.text) for document in documents))
     if counts_words:
-        prepare_words(documents)
+        _load_beside(documents, counting)
     extractor.before = counting.begin_early
     graph = read_graph(documents, facts, config, extractor, progress, splitter)
     known.modules.clear()
@@ -177,6 +179,20 @@ def embed_and_link(
     return embedder, _linked(graph, config, progress=False)
 
 
+def _load_beside(documents: Sequence[Document], counting: _Counting) -> None:
+    """Have another process load what it will count with, while it has nothing else to do.
+
+    It is asked for all at once: its answers wait until this process hands Python's lock over.
+    """
+    if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
+        loads = [load_identifier] if counting.beside is None else [load_pieces, load_identifier]
+        begin_items(_call, loads, sizes=[1] * len(loads))
+
+
+def _call(load: Callable[[], object]) -> None:
+    load()
+
+
 class _Counting:
     """The counts of the passages for the embedded default, which other processes may have begun.
 
@@ -195,8 +211,6 @@ class _Counting:
         self.counts = self.beside or known.counts
         # What a caller has made is not called once more, since it may take long.
         self.begin_early = self.begin if is_wanted and config.canonical is None else None
-        if self.beside is not None:
-            self.beside.prepare(documents)
 
     def begin(self, nodes: Graph) -> None:
         """Have other processes count, unless they do already."""

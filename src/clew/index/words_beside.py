@@ -10,16 +10,14 @@ first question counts the words.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
 
 import numpy as np
 
-from clew.document import Document
 from clew.graph import EMPTY, Edges, Facts, Graph, Rows, freeze
-from clew.processes import WorkElsewhere, begin_elsewhere, begin_items
+from clew.processes import WorkElsewhere, begin_elsewhere
 from clew.seed._likely_languages import identify_languages_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_own_words import LinkedWordsPart
@@ -28,7 +26,6 @@ from clew.text.estimate import estimate_tokens
 
 MIN_PASSAGES = 256  # of fewer, many are identified before a thread has got on
 MAX_CHARACTERS = 50_000_000  # of all texts that another process is sent: some ten times the memory
-MIN_CHARACTERS = 1_000_000  # of fewer, there may be nothing to wait for
 SOME_TEXT = "Wann fährt die erste Fähre nach Norden?"  # whose language is not plain at once
 LANGUAGES, WORDS, BESIDE_LINKS = LanguagesPart(), InvertedIndexPart(), LinkedWordsPart()
 
@@ -106,21 +103,9 @@ class WordsBeside:
             return
 
 
-def prepare_words(documents: Sequence[Document]) -> None:
-    """Have another process load what words are counted with, while it has nothing else to do.
-
-    Args:
-        documents: What is indexed.
-
-    Example:
-        >>> prepare_words([])  # no process has been started
-    """
-    if sum(len(document.text) for document in documents) >= MIN_CHARACTERS:
-        begin_items(_load_identifier, [SOME_TEXT], sizes=[1])
-
-
-def _load_identifier(text: str) -> None:
-    identify_languages_of([text])
+def load_identifier() -> None:
+    """Load what languages are identified with, before it is needed."""
+    identify_languages_of([SOME_TEXT])
 
 
 def count_words(graph: Graph) -> WordsAndLanguages:

@@ -114,11 +114,16 @@ class RunStems:
         for text, group in groupby(zip(texts, runs, strict=True), itemgetter(0)):
             words, names = list[str](), list[str]()
             for _, run in group:
-                own_words, own_names = terms_of_run(run)
-                words += own_words
-                names += own_names
-                read += own_words
-                read += own_names
+                if "_" not in run and (run.islower() or run.istitle()):  # as most: a word
+                    word = run.lower()
+                    words.append(word)
+                    read.append(word)
+                else:
+                    own_words, own_names = terms_of_run(run)
+                    words += own_words
+                    names += own_names
+                    read += own_words
+                    read += own_names
                 ends.append(len(read))
             of_texts[text] = words + names
         forms, before = self._forms, len(self._stems)

@@ -10,7 +10,7 @@ score, however short it is: in source code, notes and tables a short one answers
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed.in_sections import InSections
 from clew.text.kept import MAX_KEPT_TEXT, Kept
-from clew.text.words import words
+from clew.text.words import BOUNDARY, words
 from clew.types import Query, Seed, Seeds
 
 # A link of Markdown or of reStructuredText with its words, a bare address, or an item of a list
@@ -48,6 +48,7 @@ _DIRECTIVE = re.compile(
 _MARKS = ("](", ">`_", ":`", "://")  # one of which every link has
 _DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
 _ALL_MARKS = (*_MARKS, *_DIRECTIVE_MARKS)
+_MARK_BEGINS = sorted({(mark[0], mark[1]) for mark in _ALL_MARKS})
 WITHOUT_LINKS = -1
 MAX_KEPT_COUNTS = 256  # passages of a graph, such as candidates, that soon come again
 COUNTS = Kept[tuple[str, int], int](2_048)  # of texts, by how many are enough
@@ -136,7 +137,9 @@ class LinkedWordsPart:
                 for text, count in zip(texts, known, strict=True)
             ]
         else:
-            found = [self._count(text) for text in texts]
+            found = [WITHOUT_LINKS] * len(texts)
+            for place in _with_marks(texts):
+                found[place] = self._count(texts[place])
         words[rows] = found
         return words
 
@@ -147,6 +150,25 @@ class LinkedWordsPart:
     def _kept_count(self, text: str) -> int:
         count = self._count(text)
         return COUNTS.put((text, self.enough), count) if len(text) <= MAX_KEPT_TEXT else count
+
+
+def _with_marks(texts: Sequence[str]) -> list[int]:
+    """Return the places of the texts that may have a mark, found in all of them at once.
+
+    A look for each mark in each text takes ten times as long.
+
+    Example:
+        >>> _with_marks(["Sail at ten.", "See <https://example.org>.", "[now](a.md)"])
+        [1, 2]
+    """
+    together = BOUNDARY.join(texts).encode("ascii", "replace")
+    signs = np.frombuffer(together, np.uint8)
+    is_begin = np.zeros(max(len(signs) - 1, 0), np.bool_)
+    for first, second in _MARK_BEGINS:
+        is_begin |= (signs[:-1] == ord(first)) & (signs[1:] == ord(second))
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    places = np.searchsorted(ends, np.flatnonzero(is_begin), side="right")
+    return list(dict.fromkeys(places.tolist()))
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Mask, Rows, freeze, offsets_of
+from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed._likely_languages import identify_languages_of
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import MAX_LETTERS
@@ -161,8 +161,9 @@ class _Documents:
         self._texts, self.roots = graph.texts, _roots(graph)
         rows = graph.rows("passage")
         self._passages = rows[np.argsort(self.roots[rows], kind="stable")]
-        self.rows, counts = np.unique(self.roots[self._passages], return_counts=True)
-        self._starts = offsets_of(counts)
+        roots = self.roots[self._passages]  # ascending
+        firsts = np.flatnonzero(np.append(-1, roots[:-1]) != roots)
+        self.rows, self._starts = roots[firsts], np.append(firsts, len(roots))
         self._are_single = len(self.rows) == len(rows)  # as candidates are
         self._alone = self._passages.tolist() if self._are_single else []
 

@@ -206,12 +206,14 @@ def find_cased_words(texts: Sequence[str]) -> FoundWords:
     begins, behind = changes[::2], changes[1::2]
     too_long = begins[behind - begins > MAX_FOLDED_LENGTH]
     bad = np.concatenate([np.flatnonzero(kept == 0), too_long])
-    apart = np.unique(np.searchsorted(ends, bad))
+    is_apart = np.zeros(len(ends) + 1, np.bool_)  # `np.unique` imports masked arrays
+    is_apart[np.searchsorted(ends, bad)] = True
+    apart = np.flatnonzero(is_apart)
     if len(apart):
         bounds = np.concatenate([[0], ends, [len(kept)]])
         for i in apart.tolist():
             kept[bounds[i] : bounds[i + 1]] = ord(" ")
-        is_word = ~np.isin(np.searchsorted(ends, begins), apart)
+        is_word = ~is_apart[np.searchsorted(ends, begins)]
         begins, behind = begins[is_word], behind[is_word]
     starts = np.concatenate([[0], np.searchsorted(begins, ends), [len(begins)]])
     return FoundWords(kept, begins, behind, starts[: len(texts) + 1], apart)
@@ -474,10 +476,11 @@ def _number_plain(texts: Sequence[str], number_of: Numbering[str], table: str) -
         some = plain[start : start + together]
         joined = _joined_runs(texts, some, table)
         if _may_be_too_long(joined):
-            runs = (texts[i].translate(table).split() for i in some)
-            some = [i for i, own in zip(some, runs, strict=True) if _are_short(own)]
+            of_each = (texts[i].translate(table).split() for i in some)
+            some = [i for i, own in zip(some, of_each, strict=True) if _are_short(own)]
             joined = _joined_runs(texts, some, table)
-        parts.append(number_of.of_all(joined.split()))
+        runs = joined.split()  # most have a number: looking for new ones first takes longer
+        parts.append(np.fromiter(map(number_of.__getitem__, runs), np.int32, len(runs)))
         read += some
     numbers = np.concatenate(parts)
     ends = np.flatnonzero(numbers == number_of[BOUNDARY])

@@ -218,16 +218,22 @@ class _Layout:
         The first line keeps its indentation, which has a meaning in code.
         """
         content = self.text[start:end].rstrip()
+        if not content or not content[0].isspace():
+            return start, start + len(content)
         inner = start + len(content) - len(content.lstrip())
-        first = inner if inner == start else self._line_start(inner, start)
-        return first, start + len(content)
+        return self._line_begin(inner, start), start + len(content)
 
     def _line_start(self, place: int, first: int) -> int:
         """Return where the line of a place starts, if only space is before it, from `first` on."""
-        begin = max(self.text.rfind("\n", first, place), first - 1) + 1
+        begin = self._line_begin(place, first)
+        return place if self.text[begin:place].strip() else begin
+
+    def _line_begin(self, place: int, first: int) -> int:
+        """Return where the line of a place starts, from `first` on."""
+        begin = self.text.rfind("\n", first, place) + 1 or first
         if self._has_returns:
             begin = max(self.text.rfind("\r", first, place) + 1, begin)
-        return place if self.text[begin:place].strip() else begin
+        return begin
 
     def _end_of_line(self, end: int, next_start: int) -> int:
         """Return the end of a statement's last line, unless the next statement is on that line.

@@ -182,6 +182,8 @@ class Cutter:
 
     def _units_of(self, blocks: Sequence[Block]) -> list[Unit]:
         """Return the units of blocks; a line that leads in what follows is one with its begin."""
+        if not any(block.kind == "prose" for block in blocks):  # as of code: none leads in
+            return [unit for block in blocks for unit in self._units(block)]
         units = list[Unit]()
         start: int | None = None  # of the lines that lead in the next block
         led_in = 0  # where these end
