@@ -43,7 +43,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -57,30 +57,30 @@ from clew.measure.benchmark import Benchmark
 from clew.measure.prepare import BENCHMARK_FILES
 from clew.read import Splitter
 from tests.benchmarks.engines import promises
-from tests.benchmarks.engines.engine import Engine, Question, Row, UnsupportedError
+from tests.benchmarks.engines.engine import Question, Row, UnsupportedError
 from tests.benchmarks.engines.figures import (
     ENGINES,
     GROUPS,
-    K,
     PARTS,
     Corpus,
+    K,
     bytes_in,
     exact_answers,
     hits_of,
     load_modules,
-    measure_asking,
-    measure_building,
-    new_row,
     one_thread,
     shared,
 )
 from tests.benchmarks.engines.packages import describe
+from tests.benchmarks.engines.steps import run_step, step_command
 from tests.benchmarks.engines.vectors import WIDTH
 from tests.benchmarks.everyday import folder_and_questions, read_questions
 from tests.benchmarks.everyday_corpora import _index_url
 from tests.benchmarks.rivals import MissingError
 
-SMOKE = "--folder {folder} --passages 40 --rounds 1 --tried 20 --kills 1 --questions 3 --no-packages"
+SMOKE = (
+    "--folder {folder} --passages 40 --rounds 1 --tried 20 --kills 1 --questions 3 --no-packages"
+)
 MIN_LETTERS = 20
 SYNCS = "fsync,fdatasync,msync,sync_file_range,syncfs"
 Texts = list[tuple[str, str]]
@@ -178,48 +178,6 @@ def tried_corpus(corpus: Corpus, n: int) -> Corpus:
     return Corpus(renamed, questions, [frozenset()] * len(questions))
 
 
-def run_step(step: str, engine: str, corpus: Path, place: Path, *more: str) -> dict[str, Any]:
-    """Return what a step in a process of its own finds."""
-    command = [sys.executable, "-m", "tests.benchmarks.engines", "--step", step]
-    command += ["--engine", engine, "--corpus", str(corpus), "--place", str(place), *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=one_thread())
-    if done.returncode:
-        raise RuntimeError(f"{engine} failed to {step}:\n{done.stderr[-2000:]}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def take_step(options: argparse.Namespace) -> None:
-    """Print what a step finds; the process was started for it alone."""
-    corpus, engine = Corpus.load(options.corpus), ENGINES[options.engine]
-    if options.step in ("flips", "write"):
-        if options.step == "flips":
-            promises.flip_bytes(options.engine, corpus, options.place, options.start)
-        else:
-            promises.write_until_killed(options.engine, corpus, options.place, options.start)
-        return
-    steps: dict[str, Callable[[], dict[str, Any]]] = {
-        "build": lambda: measure_building(engine, corpus, options.place),
-        "ask": lambda: measure_asking(engine, corpus, options.place),
-        "add": lambda: add_one(engine, corpus, options.place),
-        "filter": lambda: promises.try_filters(engine, corpus, options.place),
-        "ties": lambda: promises.try_ties(engine, corpus, options.place),
-        "look": lambda: promises.look(options.engine, corpus, options.place, options.start),
-    }
-    print(json.dumps(steps[options.step]()))
-
-
-def add_one(engine: type[Engine], corpus: Corpus, place: Path) -> dict[str, Any]:
-    """Add a document to an index that is there; `strace` looks on."""
-    load_modules(engine, corpus.rows)
-    one = engine()
-    one.open(place)
-    sys.stderr.write("begin\n")  # seen among the calls of the system
-    sys.stderr.flush()
-    one.add([new_row(99, len(corpus.rows) + 99)])
-    return {}
-
-
 def synced(engine: str, corpus: Path, place: Path) -> str:
     """Return how often data was brought to the disk while a document was added."""
     if shutil.which("strace") is None:
@@ -227,8 +185,7 @@ def synced(engine: str, corpus: Path, place: Path) -> str:
     with tempfile.TemporaryDirectory() as name:
         log = Path(name, "calls")
         command = ["strace", "-f", "-qq", "-e", f"trace={SYNCS},write", "-o", str(log)]
-        command += [sys.executable, "-m", "tests.benchmarks.engines", "--step", "add"]
-        command += ["--engine", engine, "--corpus", str(corpus), "--place", str(place)]
+        command += step_command("add", engine, corpus, place)
         done = subprocess.run(command, capture_output=True, check=False, env=one_thread())
         if done.returncode or not log.exists():
             return "?"
@@ -408,23 +365,15 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--no-costs", action="store_true")
     parser.add_argument("--no-promises", action="store_true")
     parser.add_argument("--no-packages", action="store_true")
-    for name in ("--step", "--engine"):  # of a process that is started
-        parser.add_argument(name, help=argparse.SUPPRESS)
-    parser.add_argument("--place", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--corpus", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.further = None
-    if options.step is None and options.folder is None and options.cache is None:
+    if options.folder is None and options.cache is None:
         parser.error("name a folder for the corpora with --cache, or your own with --folder")
     return options
 
 
 def main() -> None:
     options = parse_options()
-    if options.step is not None:
-        take_step(options)
-        return
     if options.folder and (missing := [one for one in options.folder if not one.is_dir()]):
         raise FileNotFoundError(f"{missing[0]} is no folder")
     names = installed(options.parts, options.engines)

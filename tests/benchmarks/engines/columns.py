@@ -47,13 +47,10 @@ class SQLite(Engine):
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
         allowed = "" if group is None else f"AND kind = {int(group)}"
         found = self.base.execute(
-            "SELECT id, text, vector FROM passages WHERE id >= ? "  # noqa: S608
-            f"{allowed} ORDER BY id LIMIT ?",
+            f"SELECT id, text, vector FROM passages WHERE id >= ? {allowed} ORDER BY id LIMIT ?",
             (question.id, k),
         )
-        return scored(
-            [(id, text, np.frombuffer(vector, np.float32)) for id, text, vector in found]
-        )
+        return scored([(id, text, np.frombuffer(vector, np.float32)) for id, text, vector in found])
 
     def add(self, rows: Sequence[Row]) -> None:
         with self.base:
@@ -93,8 +90,7 @@ class DuckDB(Engine):
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
         allowed = "" if group is None else f"AND kind = {int(group)}"
         found = self.base.execute(
-            "SELECT id, text, vector FROM passages WHERE id >= ? "  # noqa: S608
-            f"{allowed} ORDER BY id LIMIT ?",
+            f"SELECT id, text, vector FROM passages WHERE id >= ? {allowed} ORDER BY id LIMIT ?",
             [question.id, k],
         )
         return scored(found.fetchall())

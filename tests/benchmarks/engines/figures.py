@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from tests.benchmarks.rivals import require
 
 K = 10
 CHANGES = 3  # documents that are added, and deleted, one at a time
+LONG = 20.0  # seconds of additions, after which no other follows
 GROUPS = 10  # of which a filter allows one
 NEW = "Quokkaberry ferries sail at the zwieback hour, number {}."  # words of no other passage
 PARTS = ("words", "vectors", "columns")
@@ -44,7 +46,7 @@ class Corpus:
     @classmethod
     def load(cls, file: Path) -> Corpus:
         """Return the corpus that the process before has written."""
-        corpus: Corpus = pickle.loads(file.read_bytes())  # noqa: S301  # its own file
+        corpus: Corpus = pickle.loads(file.read_bytes())  # its own file
         return corpus
 
 
@@ -120,7 +122,12 @@ def measure_changes(one: Engine, n: int) -> dict[str, Any]:
     """Return the milliseconds of adding and deleting a document durably."""
     took: dict[str, Any] = {}
     new = [new_row(number, n + number) for number in range(CHANGES)]
-    added = [timed(one.add, [row]) for row in new]
+    added: list[tuple[Any, float, float]] = []
+    for row in new:
+        added.append(timed(one.add, [row]))
+        if sum(wall for *_, wall in added) > LONG:
+            break
+    new = new[: len(added)]
     for number, row in enumerate(new):
         found = one.ask(question_for(row, number), K)
         assert found[0][0] == row.id, f"the new passage {row.id} is not found: {found}"
@@ -167,6 +174,12 @@ def shared(answers: Sequence[Sequence[int]], exact: Sequence[Sequence[int]]) -> 
     """Return the mean share of the nearest that were found."""
     pairs = zip(answers, exact, strict=True)
     return float(np.mean([len({*own} & {*right}) / len(right) for own, right in pairs]))
+
+
+def step_command(step: str, engine: str, corpus: Path, place: Path, start: int = 0) -> list[str]:
+    """Return the command of a process that takes one step."""
+    command = [sys.executable, "-m", "tests.benchmarks.engines.steps"]
+    return [*command, step, engine, str(corpus), str(place), str(start)]
 
 
 def one_thread() -> dict[str, str]:

@@ -25,12 +25,13 @@ import numpy as np
 from tests.benchmarks.engines.engine import Engine, Hits, Question, Row, UnsupportedError
 from tests.benchmarks.engines.figures import (
     ENGINES,
-    K,
     Corpus,
+    K,
     load_modules,
     new_row,
     one_thread,
     question_for,
+    step_command,
 )
 
 TOLERANCE = 1e-5  # of scores, as a share; engines keep them in float32
@@ -38,7 +39,7 @@ COPIES = 8  # of one text, whose scores are the same
 BATCHES = 10  # commits in which the second half of an index comes
 FLIPS = 4  # of each file, evenly in it, more where there are few files
 MIN_FLIPS = 60  # of all files of an engine
-MAX_FLIPS = 200  # of all files of an engine; its smallest files are tried first
+MAX_FLIPS = 120  # of all files of an engine; its smallest files are tried first
 WAIT = 60  # seconds until a process counts as one that hangs
 YES, NO = "yes", "**no**"
 
@@ -105,10 +106,9 @@ def try_filters(engine: type[Engine], corpus: Corpus, place: Path) -> dict[str, 
 
 
 def copied(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, of which each that is followed by copies has a text that others have."""
+    """Return the rows, each with the text and the vector that some others have, too."""
     n = len(rows)
-    copies = [replace(rows[place % max(1, n // COPIES)], id=rows[place].id) for place in range(n)]
-    return copies
+    return [replace(rows[place % max(1, n // COPIES)], id=rows[place].id) for place in range(n)]
 
 
 def try_ties(engine: type[Engine], corpus: Corpus, place: Path) -> dict[str, str]:
@@ -175,11 +175,9 @@ def try_damage(name: str, corpus_file: Path, place: Path) -> dict[str, str]:
     outcomes = Counter[str]()
     silent = Counter[str]()
     done = 0
-    command = [sys.executable, "-m", "tests.benchmarks.engines", "--step", "flips"]
-    command += ["--engine", name, "--corpus", str(corpus_file), "--place", str(place)]
     while done < len(flips):
         with subprocess.Popen(
-            [*command, "--start", str(done)],
+            step_command("flips", name, corpus_file, place, done),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -249,7 +247,7 @@ def _outcome(
         one.open(folder)
         found = [one.ask(question, K) for question in questions]
         asked = "not seen, same answers" if _is_same(found, wanted) else "other answers"
-    except BaseException as error:  # noqa: BLE001  # a panic is one, too
+    except BaseException as error:  # a panic is one, too
         if isinstance(error, KeyboardInterrupt):
             raise
         return "named at once"
@@ -326,10 +324,8 @@ def _kill_one(
     name: str, corpus_file: Path, folder: Path, start: int, chance: random.Random, pace: float
 ) -> tuple[list[int], float]:
     """Return the numbers that a writer said were saved before it was killed, and its pace."""
-    command = [sys.executable, "-m", "tests.benchmarks.engines", "--step", "write"]
-    command += ["--engine", name, "--corpus", str(corpus_file), "--place", str(folder)]
     with subprocess.Popen(
-        [*command, "--start", str(start)],
+        step_command("write", name, corpus_file, folder, start),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -348,10 +344,8 @@ def _kill_one(
 
 def _look(name: str, corpus_file: Path, folder: Path, last: int, first_id: int) -> dict[str, Any]:
     """Return what a new process finds after a kill."""
-    command = [sys.executable, "-m", "tests.benchmarks.engines", "--step", "look"]
-    command += ["--engine", name, "--corpus", str(corpus_file), "--place", str(folder)]
     done = subprocess.run(
-        [*command, "--start", str(last)],
+        step_command("look", name, corpus_file, folder, last),
         capture_output=True,
         text=True,
         check=False,
@@ -380,6 +374,7 @@ def look(name: str, corpus: Corpus, folder: Path, last: int) -> dict[str, Any]:
         found = one.ask(question_for(row, number), 1)
         there.append(bool(found) and found[0][0] == row.id)
     begun = [one.ask(Question(row.text, row.vector, row.id), K) for row in corpus.rows[:20]]
-    found_again = [any(id == row.id for id, _ in hits) for row, hits in zip(corpus.rows, begun, strict=False)]
+    pairs = zip(corpus.rows, begun, strict=False)
+    found_again = [any(id == row.id for id, _ in hits) for row, hits in pairs]
     torn = "" if all(found_again) else "passages of the beginning are gone"
     return {"lost": not all(there[: last + 1]), "next": there[last + 1], "torn": torn}

@@ -23,7 +23,7 @@ from tests.benchmarks.engines.words import check_clew, documents_of
 from tests.benchmarks.rivals import require
 
 WIDTH = 384
-LINKS, SEARCHED, WHILE_BUILDING = 16, 64, 200  # of HNSW: m, ef and ef_construction, for whoever has it
+LINKS, SEARCHED, WHILE_BUILDING = 16, 64, 200  # of HNSW: m, ef and ef_construction
 
 
 class USearch(Engine):
@@ -53,7 +53,7 @@ class USearch(Engine):
 
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
         if group is not None:
-            raise UnsupportedError("no filter in a search; callers ask for more and drop the others")
+            raise UnsupportedError("callers ask for more and drop the others")
         found = self.index.search(question.vector, k, exact=self.is_exact)
         return [
             (int(id), 1 - float(distance))
@@ -159,7 +159,7 @@ class HNSWLib(Engine):
         self.index.set_ef(SEARCHED)
 
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
-        allowed = None if group is None else lambda id: self.groups[id] == group
+        allowed = None if group is None else lambda row: self.groups[row] == group
         ids, distances = self.index.knn_query(question.vector, k, num_threads=1, filter=allowed)
         hits = zip(ids[0].tolist(), distances[0].tolist(), strict=True)
         return [(id, 1 - distance) for id, distance in hits]

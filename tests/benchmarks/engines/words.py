@@ -114,7 +114,7 @@ class FTS5(Engine):
         query = " OR ".join(f'"{word}"' for word in words_of(question.text))
         allowed = "" if group is None else f"AND kind = {int(group)}"
         found = self.base.execute(
-            f"SELECT rowid, -rank FROM passages WHERE passages MATCH ? {allowed} "  # noqa: S608
+            f"SELECT rowid, -rank FROM passages WHERE passages MATCH ? {allowed} "
             "ORDER BY rank, rowid LIMIT ?",
             (query, k),
         )
@@ -209,7 +209,7 @@ class DuckDBWords(Engine):
         allowed = "" if group is None else f"AND kind = {int(group)}"
         return list(
             self.base.execute(
-                "SELECT id, score FROM (SELECT id, kind, fts_main_passages.match_bm25(id, ?) AS "  # noqa: S608
+                "SELECT id, score FROM (SELECT id, kind, fts_main_passages.match_bm25(id, ?) AS "
                 f"score FROM passages) WHERE score IS NOT NULL {allowed} "
                 "ORDER BY score DESC, id LIMIT ?",
                 [" ".join(words_of(question.text)), k],
@@ -238,9 +238,11 @@ def insert_rows(
     """Insert rows into a table of DuckDB by way of an Arrow table, as its users do with many."""
     arrow = require("pyarrow")
     several = zip(*values, strict=True)
-    given = arrow.table(dict(zip(columns, (arrow.array(list(one)) for one in several), strict=True)))
+    given = arrow.table(
+        dict(zip(columns, (arrow.array(list(one)) for one in several), strict=True))
+    )
     base.register("given", given)
-    base.execute(f"INSERT INTO {table} SELECT * FROM given")  # noqa: S608
+    base.execute(f"INSERT INTO {table} SELECT * FROM given")
     base.unregister("given")
 
 
@@ -315,9 +317,7 @@ class ClewWords(Engine):
 
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
         where = None if group is None else {"group": group}
-        answer = self.index.ask(
-            question.text, recipe="bm25", limit=k, budget=None, where=where
-        )
+        answer = self.index.ask(question.text, recipe="bm25", limit=k, budget=None, where=where)
         return [(int(item.id), item.score) for item in answer if item.score > 0]
 
     def add(self, rows: Sequence[Row]) -> None:
