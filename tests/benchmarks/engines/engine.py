@@ -13,6 +13,10 @@ Hits = list[tuple[int, float]]
 """Ids and scores, the best first; a higher score is better."""
 
 
+CALLERS_OWN = "callers-own.json"
+"""A file of the comparison itself beside those of an engine, of which nothing is tried."""
+
+
 class UnsupportedError(Exception):
     """An engine has no such function; the message says what its users do in its place."""
 

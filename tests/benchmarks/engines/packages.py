@@ -72,7 +72,7 @@ def licence_of(package: str) -> str:
     if given and "\n" not in given.strip() and len(given) < 40:
         return given.strip()
     marks = [one for one in about.get_all("Classifier") or () if one.startswith("License ::")]
-    return marks[0].rsplit(" :: ", 1)[-1] if marks else "?"
+    return marks[0].rsplit(" :: ", 1)[-1] if marks else "not stated"
 
 
 def megabytes_of(packages: Iterable[str], beside: str) -> tuple[float, float]:

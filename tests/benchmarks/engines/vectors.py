@@ -12,6 +12,7 @@ import numpy as np
 import clew
 from clew.types import Query
 from tests.benchmarks.engines.engine import (
+    CALLERS_OWN,
     Engine,
     Hits,
     Question,
@@ -24,6 +25,18 @@ from tests.benchmarks.rivals import require
 
 WIDTH = 384
 LINKS, SEARCHED, WHILE_BUILDING = 16, 64, 200  # of HNSW: m, ef and ef_construction
+
+
+def write_groups(folder: Path, groups: dict[int, int]) -> None:
+    """Keep what filters ask for, where a library has no place for it; whole or not at all."""
+    new = folder / f"{CALLERS_OWN}.new"
+    new.write_text(json.dumps(groups), encoding="utf-8")
+    new.replace(folder / CALLERS_OWN)
+
+
+def read_groups(folder: Path) -> dict[int, int]:
+    kept = json.loads((folder / CALLERS_OWN).read_text("utf-8"))
+    return {int(id): group for id, group in kept.items()}
 
 
 class USearch(Engine):
@@ -90,8 +103,7 @@ class FaissFlat(Engine):
     def open(self, folder: Path) -> None:
         self.folder = folder
         self.index = require("faiss").read_index(str(folder / "vectors.faiss"))
-        kept = json.loads((folder / "groups.json").read_text("utf-8"))
-        self.groups = {int(id): group for id, group in kept.items()}
+        self.groups = read_groups(folder)
 
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
         parameters = None
@@ -114,7 +126,7 @@ class FaissFlat(Engine):
         self._write()
 
     def _write(self) -> None:
-        (self.folder / "groups.json").write_text(json.dumps(self.groups), encoding="utf-8")
+        write_groups(self.folder, self.groups)
         require("faiss").write_index(self.index, str(self.folder / "vectors.faiss"))
 
 
@@ -153,8 +165,7 @@ class HNSWLib(Engine):
 
     def open(self, folder: Path) -> None:
         self.folder, self.index = folder, self._new()
-        kept = json.loads((folder / "groups.json").read_text("utf-8"))
-        self.groups = {int(id): group for id, group in kept.items()}
+        self.groups = read_groups(folder)
         self.index.load_index(str(folder / "vectors.hnswlib"))
         self.index.set_ef(SEARCHED)
 
@@ -178,7 +189,7 @@ class HNSWLib(Engine):
         self._write()
 
     def _write(self) -> None:
-        (self.folder / "groups.json").write_text(json.dumps(self.groups), encoding="utf-8")
+        write_groups(self.folder, self.groups)
         self.index.save_index(str(self.folder / "vectors.hnswlib"))
 
 
