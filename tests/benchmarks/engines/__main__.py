@@ -237,6 +237,8 @@ def compare_costs(names: Sequence[str], corpus: Corpus, place: Path, rounds: int
                 if not rows:
                     figures["synced"] = synced(name, file, folder)
                 rows.append(figures)
+                known = {key: figures[key] for key in figures if key != "answers"}
+                sys.stderr.write(f"{name}: {json.dumps(known)}\n")
             except RuntimeError as error:
                 sys.stderr.write(f"{error}\n")
             shutil.rmtree(folder)
