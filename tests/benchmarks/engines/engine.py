@@ -95,6 +95,9 @@ class Engine:
         """Delete rows in one commit."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Wait for what goes on beside the questions of a new process, such as compiling."""
+
     def check(self) -> None:
         """Raise an error if the engine's own check of its files finds damage."""
         raise UnsupportedError("it has no check of its files")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import clew
+from clew.algorithms.kernels.compiled import finish_compiling
 from clew.types import Query
 from tests.benchmarks.engines.engine import (
     CALLERS_OWN,
@@ -335,6 +336,9 @@ class ClewVectors(Engine):
     def delete(self, ids: Sequence[int]) -> None:
         self.index = self.index.delete([str(id) for id in ids])
         self.index.save(self.folder)
+
+    def settle(self) -> None:
+        finish_compiling()
 
     def check(self) -> None:
         check_clew(self.folder)

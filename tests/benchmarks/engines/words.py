@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import clew
+from clew.algorithms.kernels.compiled import finish_compiling
 from clew.seed import BM25
 from clew.store import check as check_index
 from clew.types import Query
@@ -327,6 +328,9 @@ class ClewWords(Engine):
     def delete(self, ids: Sequence[int]) -> None:
         self.index = self.index.delete([str(id) for id in ids])
         self.index.save(self.folder)
+
+    def settle(self) -> None:
+        finish_compiling()
 
     def check(self) -> None:
         check_clew(self.folder)
