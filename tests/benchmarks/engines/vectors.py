@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,6 @@ class USearch(Engine):
 
     name, part = "usearch", "vectors"
     modules = packages = ("usearch",)
-    is_exact = False
 
     def _new(self) -> Any:
         return require("usearch.index").Index(
@@ -66,9 +66,9 @@ class USearch(Engine):
         self.index.load(str(self.file))
 
     def ask(self, question: Question, k: int, group: int | None = None) -> Hits:
-        if group is not None:
+        if group is not None and "filter" not in signature(self.index.search).parameters:
             raise UnsupportedError("callers ask for more and drop the others")
-        found = self.index.search(question.vector, k, exact=self.is_exact)
+        found = self.index.search(question.vector, k)
         return [
             (int(id), 1 - float(distance))
             for id, distance in zip(found.keys, found.distances, strict=True)
@@ -146,7 +146,10 @@ class FaissHNSW(FaissFlat):
         return require("faiss").SearchParametersHNSW(sel=selector, efSearch=SEARCHED)
 
     def delete(self, ids: Sequence[int]) -> None:
-        raise UnsupportedError("HNSW of faiss cannot delete; it is built again")
+        try:
+            super().delete(ids)
+        except RuntimeError as error:
+            raise UnsupportedError("it is built again") from error
 
 
 class HNSWLib(Engine):
