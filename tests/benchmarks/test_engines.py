@@ -74,14 +74,21 @@ def test_it_runs_with_what_python_has(folder, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_it_runs_with_all_that_is_installed(folder, monkeypatch, capsys):
-    arguments = ["--folder", str(folder), *SHORT.split()]
+def test_it_measures_all_that_is_installed(folder, monkeypatch, capsys):
+    arguments = ["--folder", str(folder), *SHORT.split(), "--no-promises"]
     tables, _, noted = printed_by(monkeypatch, capsys, arguments)
     measured = {name for table in tables.values() for name in table}
     left_out = {name for name in ENGINES if f"{name} is not compared" in noted}
     assert measured | left_out == set(ENGINES)
     assert not measured & left_out
-    for part, name in (("words", "clew's postings"), ("vectors", "clew's cosines")):
+
+
+@pytest.mark.slow
+def test_clew_keeps_its_promises(folder, monkeypatch, capsys):
+    own = {"words": "clew's postings", "vectors": "clew's cosines"}
+    arguments = ["--folder", str(folder), *SHORT.split(), "--no-costs", "--engines", *own.values()]
+    tables, _, _ = printed_by(monkeypatch, capsys, arguments)
+    for part, name in own.items():
         kept = tables[part, False][name]
         assert kept["filter"] == kept["deleted"] == kept["ties in commits"] == "yes"
         assert "other answers" not in kept["damage"]
