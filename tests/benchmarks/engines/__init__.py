@@ -1,0 +1,1 @@
+"""Engines for the parts of an index that lives, beside what clew has: words, vectors, columns."""
