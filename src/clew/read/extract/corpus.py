@@ -138,7 +138,9 @@ class FewCounts:
         if not often:
             return NOTHING
         together = KeptShortWords("".join([one.every for one in self._short]), ())
-        return choose_abbreviations({word: together.times(word) for word in often}, often)
+        # Twice as many without a full stop decide: most words have more, soon found.
+        total = {word: together.times(word, 2 * n) for word, n in often.items()}
+        return choose_abbreviations(total, often)
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
