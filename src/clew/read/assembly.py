@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, starmap
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph, Ragged, Vectors, freeze, seal
-from clew.read.collected_facts import CollectedFacts, ReadFacts
+from clew.read.collected_facts import (
+    Collected,
+    CollectedFacts,
+    FactNumbers,
+    FewFacts,
+    NumberedFacts,
+    ReadFacts,
+)
 from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
@@ -27,6 +34,7 @@ ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of p
 NO_ROW = -1
 MAX_KEPT_SOURCES = 256  # with facts, such as candidates, of which it is kept how they are collected
 PREPARED = Kept[tuple[Triple, ...], ReadFacts](2_048)
+NUMBERS = [FactNumbers()]  # by which those are numbered
 
 
 def assemble(
@@ -371,17 +379,28 @@ def _collect_facts(
     nodes: _Nodes,
     facts: Mapping[str, Iterable[Triple]],
     extracted: Mapping[int, Iterable[Triple]],
-) -> CollectedFacts:
+) -> Collected:
     check_owners(facts, nodes.passages_of)
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
-    read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
-    keeps = len(sources) <= MAX_KEPT_SOURCES
-    for id, passages, triples in sources:
+    folded, spaced = _Known(fold_case), _Known(_with_single_spaces)
+    numbering = _fact_numbers() if len(sources) <= MAX_KEPT_SOURCES else None
+
+    def read_of(id: str, passages: Sequence[int], triples: Iterable[Triple]) -> ReadFacts:
         listed = tuple(triples)
-        prepared = _prepared(listed, id, folded, spaced, keeps)
+        prepared = _prepared(listed, id, folded, spaced, numbering)
         if listed and not passages:
             raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
+        return prepared
+
+    owners = [passages for _, passages, _ in sources]
+    each: Iterable[ReadFacts] = starmap(read_of, sources)
+    if numbering is not None:
+        each = list(each)
+        if set(map(len, owners)) <= {1} and all(one.numbered is not None for one in each):
+            return FewFacts(each, list(chain.from_iterable(owners)))
+    read = CollectedFacts()
+    for passages, prepared in zip(owners, each, strict=True):
         if len(passages) == 1:
             read.add(prepared, passages[0])
             continue
@@ -390,8 +409,19 @@ def _collect_facts(
     return read
 
 
+def _fact_numbers() -> FactNumbers:
+    """Return the numbers that all questions of this process share."""
+    if NUMBERS[0].is_full:
+        NUMBERS[0] = FactNumbers()
+    return NUMBERS[0]
+
+
 def _prepared(
-    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known, keeps: bool
+    listed: tuple[Triple, ...],
+    id: str,
+    folded: _Known,
+    spaced: _Known,
+    numbering: FactNumbers | None,
 ) -> ReadFacts:
     """Return the triples of a document as they are collected, without those with a blank end.
 
@@ -400,19 +430,34 @@ def _prepared(
         id: The document.
         folded: Folds the case of names.
         spaced: Writes relations with single spaces.
-        keeps: Whether what is made of them is kept; it is not where one is no tuple.
+        numbering: What numbers what is made of them, which is kept then; None to do neither. Both
+            are left out where one is no tuple.
     """
     try:
-        known = PREPARED.get(listed) if keeps else None
+        known = None if numbering is None else PREPARED.get(listed)
     except TypeError:  # one is a list
         known = None
-    if known is not None:
-        return known
+    if known is not None and known.numbered is not None:
+        if known.numbered.numbering is numbering:
+            return known
     are_tuples = set(map(type, listed)) <= _TUPLES
-    keeps = keeps and are_tuples
-    prepared = _prepared_at_once(listed, folded, spaced) if are_tuples and listed else None
-    if prepared is not None:
-        return PREPARED.put(listed, prepared) if keeps else prepared
+    if not are_tuples:
+        numbering = None
+    prepared = known
+    if prepared is None and are_tuples and listed:
+        prepared = _prepared_at_once(listed, folded, spaced)
+    if prepared is None:
+        prepared = _prepared_each(listed, id, folded, spaced)
+    if numbering is None:
+        return prepared
+    numbers = NumberedFacts(numbering, numbering.of(prepared.ends, prepared.relations))
+    return PREPARED.put(listed, prepared._replace(numbered=numbers))
+
+
+def _prepared_each(
+    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known
+) -> ReadFacts:
+    """Return what `_prepared` does, without numbers, of any triples."""
     ends, names, relations = list[str](), list[str](), list[str]()
     for triple in listed:
         subject, relation, object = _check_triple(triple, id)
@@ -421,8 +466,7 @@ def _prepared(
             ends += (first, second)
             names += (subject, object)
             relations.append(spaced[relation])
-    prepared = ReadFacts(tuple(ends), tuple(names), tuple(relations))
-    return PREPARED.put(listed, prepared) if keeps else prepared
+    return ReadFacts(tuple(ends), tuple(names), tuple(relations))
 
 
 def _prepared_at_once(
@@ -471,7 +515,7 @@ def _with_single_spaces(text: str) -> str:
 
 def _build_graph(
     nodes: Sequence[_Node],
-    read: CollectedFacts,
+    read: Collected,
     count: Callable[[str], int],
     tokens: NDArray[np.int32] | None = None,
 ) -> Graph:
