@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, starmap
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph, Ragged, Vectors, freeze, seal
-from clew.read.collected_facts import (
-    Collected,
-    CollectedFacts,
-    FactNumbers,
-    FewFacts,
-    NumberedFacts,
-    ReadFacts,
-)
+from clew.read.collected_facts import CollectedFacts, ReadFacts
 from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
@@ -34,7 +27,6 @@ ID_ENDINGS = {"section": ":section", "sentence": ":sentence"}  # of the ids of p
 NO_ROW = -1
 MAX_KEPT_SOURCES = 256  # with facts, such as candidates, of which it is kept how they are collected
 PREPARED = Kept[tuple[Triple, ...], ReadFacts](2_048)
-NUMBERS = [FactNumbers()]  # by which those are numbered
 
 
 def assemble(
@@ -379,28 +371,17 @@ def _collect_facts(
     nodes: _Nodes,
     facts: Mapping[str, Iterable[Triple]],
     extracted: Mapping[int, Iterable[Triple]],
-) -> Collected:
+) -> CollectedFacts:
     check_owners(facts, nodes.passages_of)
     sources = [(id, nodes.passages_of[id], triples) for id, triples in facts.items()]
     sources += [(nodes.nodes[row].id, [row], triples) for row, triples in extracted.items()]
-    folded, spaced = _Known(fold_case), _Known(_with_single_spaces)
-    numbering = _fact_numbers() if len(sources) <= MAX_KEPT_SOURCES else None
-
-    def read_of(id: str, passages: Sequence[int], triples: Iterable[Triple]) -> ReadFacts:
+    read, folded, spaced = CollectedFacts(), _Known(fold_case), _Known(_with_single_spaces)
+    keeps = len(sources) <= MAX_KEPT_SOURCES
+    for id, passages, triples in sources:
         listed = tuple(triples)
-        prepared = _prepared(listed, id, folded, spaced, numbering)
+        prepared = _prepared(listed, id, folded, spaced, keeps)
         if listed and not passages:
             raise ValueError(f"facts were given for {id!r}, which has no passage to read them from")
-        return prepared
-
-    owners = [passages for _, passages, _ in sources]
-    each: Iterable[ReadFacts] = starmap(read_of, sources)
-    if numbering is not None:
-        each = list(each)
-        if set(map(len, owners)) <= {1} and all(one.numbered is not None for one in each):
-            return FewFacts(each, list(chain.from_iterable(owners)))
-    read = CollectedFacts()
-    for passages, prepared in zip(owners, each, strict=True):
         if len(passages) == 1:
             read.add(prepared, passages[0])
             continue
@@ -409,19 +390,8 @@ def _collect_facts(
     return read
 
 
-def _fact_numbers() -> FactNumbers:
-    """Return the numbers that all questions of this process share."""
-    if NUMBERS[0].is_full:
-        NUMBERS[0] = FactNumbers()
-    return NUMBERS[0]
-
-
 def _prepared(
-    listed: tuple[Triple, ...],
-    id: str,
-    folded: _Known,
-    spaced: _Known,
-    numbering: FactNumbers | None,
+    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known, keeps: bool
 ) -> ReadFacts:
     """Return the triples of a document as they are collected, without those with a blank end.
 
@@ -430,34 +400,19 @@ def _prepared(
         id: The document.
         folded: Folds the case of names.
         spaced: Writes relations with single spaces.
-        numbering: What numbers what is made of them, which is kept then; None to do neither. Both
-            are left out where one is no tuple.
+        keeps: Whether what is made of them is kept; it is not where one is no tuple.
     """
     try:
-        known = None if numbering is None else PREPARED.get(listed)
+        known = PREPARED.get(listed) if keeps else None
     except TypeError:  # one is a list
         known = None
-    if known is not None and known.numbered is not None:
-        if known.numbered.numbering is numbering:
-            return known
+    if known is not None:
+        return known
     are_tuples = set(map(type, listed)) <= _TUPLES
-    if not are_tuples:
-        numbering = None
-    prepared = known
-    if prepared is None and are_tuples and listed:
-        prepared = _prepared_at_once(listed, folded, spaced)
-    if prepared is None:
-        prepared = _prepared_each(listed, id, folded, spaced)
-    if numbering is None:
-        return prepared
-    numbers = NumberedFacts(numbering, numbering.of(prepared.ends, prepared.relations))
-    return PREPARED.put(listed, prepared._replace(numbered=numbers))
-
-
-def _prepared_each(
-    listed: tuple[Triple, ...], id: str, folded: _Known, spaced: _Known
-) -> ReadFacts:
-    """Return what `_prepared` does, without numbers, of any triples."""
+    keeps = keeps and are_tuples
+    prepared = _prepared_at_once(listed, folded, spaced) if are_tuples and listed else None
+    if prepared is not None:
+        return PREPARED.put(listed, prepared) if keeps else prepared
     ends, names, relations = list[str](), list[str](), list[str]()
     for triple in listed:
         subject, relation, object = _check_triple(triple, id)
@@ -466,7 +421,8 @@ def _prepared_each(
             ends += (first, second)
             names += (subject, object)
             relations.append(spaced[relation])
-    return ReadFacts(tuple(ends), tuple(names), tuple(relations))
+    prepared = ReadFacts(tuple(ends), tuple(names), tuple(relations))
+    return PREPARED.put(listed, prepared) if keeps else prepared
 
 
 def _prepared_at_once(
@@ -515,7 +471,7 @@ def _with_single_spaces(text: str) -> str:
 
 def _build_graph(
     nodes: Sequence[_Node],
-    read: Collected,
+    read: CollectedFacts,
     count: Callable[[str], int],
     tokens: NDArray[np.int32] | None = None,
 ) -> Graph:

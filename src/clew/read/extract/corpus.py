@@ -137,10 +137,18 @@ class FewCounts:
         often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
         if not often:
             return NOTHING
-        together = KeptShortWords("".join([one.every for one in self._short]), ())
-        # Twice as many without a full stop decide: most words have more, soon found.
-        total = {word: together.times(word, 2 * n) for word, n in often.items()}
+        # Twice as many without a full stop decide. Most words have more, which shows soon.
+        total = {word: self._times(word, 2 * n) for word, n in often.items()}
         return choose_abbreviations(total, often)
+
+    def _times(self, word: str, enough: int) -> int:
+        """Return how often a short word comes, as far as it takes to find so many."""
+        found = 0
+        for one in self._short:
+            found += one.times(word)
+            if found >= enough:
+                break
+        return found
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.

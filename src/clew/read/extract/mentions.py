@@ -8,7 +8,6 @@ such words are marked, for a caller who has seen the whole corpus to judge.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -61,24 +60,14 @@ class KeptShortWords(NamedTuple):
         every, stopped = short
         return cls(f" {'  '.join(every)} ", stopped)
 
-    def times(self, word: str, most: int = sys.maxsize) -> int:
-        """Return how often a word comes, of which at most so many are counted.
-
-        Args:
-            word: The word.
-            most: How many are counted.
+    def times(self, word: str) -> int:
+        """Return how often a word comes.
 
         Example:
-            >>> short = KeptShortWords(" st  st  stay  st ", ())
-            >>> short.times("st"), short.times("st", 2)
-            (3, 2)
+            >>> KeptShortWords(" st  st  stay ", ()).times("st")
+            2
         """
-        found, place = f" {word} ", -1
-        for n in range(most):
-            place = self.every.find(found, place + 1)
-            if place < 0:
-                return n
-        return most
+        return self.every.count(f" {word} ")
 
     def words(self) -> ShortWords:
         """Return what `find_short_words` returns."""
