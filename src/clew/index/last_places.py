@@ -40,7 +40,7 @@ class LastPlaces(Generic[Place]):
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Any, _Read[Place]] = WeakKeyDictionary()
 
-    def of(self, store: object, things: Mapping[Place, str]) -> Mapping[str, Place]:
+    def of(self, store: object, things: dict[Place, str]) -> Mapping[str, Place]:
         """Return the places of the things in the list of a store.
 
         Args:

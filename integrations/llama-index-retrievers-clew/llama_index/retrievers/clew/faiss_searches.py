@@ -85,7 +85,7 @@ def _places(index: VectorStoreIndex) -> Mapping[str, int | str]:
 
     A node that was inserted again has two places, the last of which is that of what it says now.
     """
-    listed: Mapping[str, str] = index.index_struct.nodes_dict
+    listed: dict[str, str] = index.index_struct.nodes_dict
     own = getattr(index.vector_store, "_node_id_to_faiss_id_map", None)
     return PLACES.of(index, listed) if own is None else _ListedPlaces(own, listed)
 
