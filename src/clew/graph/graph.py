@@ -227,7 +227,7 @@ class Graph(GraphColumns):
 
     @property
     def value_ids(self) -> set[int]:
-        """The ids of the values of the columns, the caller's own objects and metadata among them."""
+        """The ids of the columns, the caller's own objects and metadata among them."""
         return set(map(id, self.__dict__.values()))
 
     @property
