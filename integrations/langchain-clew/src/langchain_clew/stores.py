@@ -169,7 +169,8 @@ def _widely(store: Any, k: int) -> Mapping[str, object]:  # noqa: ANN401
 
 def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
     places = FAISS_PLACES.of(store, store.index_to_docstore_id)
-    wanted = {id: places[own] for id, one in documents.items() if (own := one.id) in places}
+    own_ids = {id: one.id or "" for id, one in documents.items()}
+    wanted = {id: places[own] for id, own in own_ids.items() if own in places}
     try:
         return {id: store.index.reconstruct(int(place)) for id, place in wanted.items()}
     except RuntimeError:  # an index that keeps no vectors, such as one of product codes
