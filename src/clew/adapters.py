@@ -24,6 +24,7 @@ from clew.garbage import collecting_rarely
 from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.index import Index
+from clew.index.last_places import LastPlaces
 from clew.index.leads import (
     FEW_NAMES,
     HOPS,
@@ -67,6 +68,7 @@ __all__ = [
     "FactsByDocument",
     "IndexConfig",
     "IndexKeywords",
+    "LastPlaces",
     "LeadSearches",
     "Method",
     "ModelSource",

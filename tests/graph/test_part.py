@@ -8,6 +8,7 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -197,3 +198,31 @@ def test_an_interrupt_while_parts_are_compared_leaves_the_others_whole(moment, m
     monkeypatch.setattr(Interrupting, "moment", None)
     for name in "abcdefg":
         assert graph.part(Interrupting(name)) == [name]
+
+
+class Original:
+    """An object of the caller's that counts how often somebody measures it."""
+
+    measured = 0
+
+    def __sizeof__(self):
+        Original.measured += 1
+        return 64
+
+
+@dataclass(frozen=True)
+class OfAnEarlierGraph:
+    """A part whose result still needs the graph as it was before it had edges."""
+
+    name: str
+
+    def compute(self, graph):
+        return partial(len, graph.unchecked(edges=Edges()))
+
+
+def test_what_parts_keep_is_measured_without_the_callers_own_objects():
+    graph = Graph.of(["one"], originals=(Original(),), metadata=({"own": Original()},))
+    for name in ("first", "second"):
+        graph.part(OfAnEarlierGraph(name))
+    assert graph.kept_bytes > graph.own_bytes
+    assert Original.measured == 0

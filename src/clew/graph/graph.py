@@ -142,14 +142,15 @@ class PartCache:
     def _may_be_too_large(self, kind: type, graph: Graph) -> bool:
         """Return whether results of a class of part may be beyond the bounds.
 
-        They are not where they are small with all that others share. Nothing else is measured then.
+        They are not where they are small with all that others share but the graph itself, which may
+        hold the caller's objects. Nothing else is measured then.
         """
         results = self._results[kind]
         if len(results) == 1:  # one alone always stays
             return False
         if self._sizes or len(results) > MAX_RESULTS:
             return True
-        estimate = SizeEstimate(stop=lambda value: value is graph)
+        estimate = SizeEstimate(graph.value_ids, stop=lambda value: value is graph)
         return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
 
     def _measure_all(self, graph: Graph) -> None:
@@ -162,7 +163,7 @@ class PartCache:
         """Note the bytes that a result keeps and no other result and no graph does."""
         if not self._max_bytes:
             self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
-            self._counted |= graph.column_ids
+            self._counted |= graph.column_ids | graph.value_ids
         estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
         self._sizes[part] = estimate.bytes_of(result), estimate.found
         self._counted |= estimate.found
@@ -223,6 +224,11 @@ class Graph(GraphColumns):
         for column in self._measured_columns:  # whose tuple goes; another object may get its id
             estimate.bytes_of(column)
         return estimate.found
+
+    @property
+    def value_ids(self) -> set[int]:
+        """The ids of the columns, the caller's own objects and metadata among them."""
+        return set(map(id, self.__dict__.values()))
 
     @property
     def _measured_columns(self) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
+from clew.adapters import LastPlaces
 from langchain_clew.store_filters import (
     Having,
     Value,
@@ -43,6 +44,9 @@ Read = Callable[[VectorStore, Mapping[str, Document]], Vectors]
 
 ReadAwaited = Callable[[VectorStore, Mapping[str, Document]], Awaitable[Vectors]]
 """What `Read` does, to be awaited."""
+
+
+FAISS_PLACES = LastPlaces[int]()
 
 
 class FoundDocument(NamedTuple):
@@ -164,12 +168,11 @@ def _widely(store: Any, k: int) -> Mapping[str, object]:  # noqa: ANN401
 
 
 def _read_faiss(store: Any, documents: Mapping[str, Document]) -> Vectors:  # noqa: ANN401
-    wanted = {document.id: id for id, document in documents.items()}
-    places = {
-        wanted[own]: place for place, own in store.index_to_docstore_id.items() if own in wanted
-    }
+    places = FAISS_PLACES.of(store, store.index_to_docstore_id)
+    own_ids = {id: one.id or "" for id, one in documents.items()}
+    wanted = {id: places[own] for id, own in own_ids.items() if own in places}
     try:
-        return {id: store.index.reconstruct(int(place)) for id, place in places.items()}
+        return {id: store.index.reconstruct(int(place)) for id, place in wanted.items()}
     except RuntimeError:  # an index that keeps no vectors, such as one of product codes
         return {}
 

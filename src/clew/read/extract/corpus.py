@@ -137,8 +137,18 @@ class FewCounts:
         often = {word: n for word, n in stopped.items() if n >= MIN_ABBREVIATED}
         if not often:
             return NOTHING
-        together = KeptShortWords("".join([one.every for one in self._short]), ())
-        return choose_abbreviations({word: together.times(word) for word in often}, often)
+        # Twice as many without a full stop decide. Most words have more, which shows soon.
+        total = {word: self._times(word, 2 * n) for word, n in often.items()}
+        return choose_abbreviations(total, often)
+
+    def _times(self, word: str, enough: int) -> int:
+        """Return how often a short word comes, as far as it takes to find so many."""
+        found = 0
+        for one in self._short:
+            found += one.times(word)
+            if found >= enough:
+                break
+        return found
 
     def corpus(self, written: Sequence[Written]) -> Corpus:
         """Return what the passages teach of each; of words, of those that are decided on.
@@ -242,12 +252,11 @@ class Corpus:
             written: How the words of each are written.
         """
         small, capital, all_titles = self._mostly_small, self._capital, self.titles
-        title_starts, unspaced = self._title_starts, self._unspaced_titles
-        starts = title_starts.keys()
+        is_start, unspaced = self._title_starts.__contains__, self._unspaced_titles
         of_most = Evidence(NOTHING, small, capital, all_titles, (), (), NOTHING, NOTHING)
         for passage, one in zip(passages, written, strict=True):
-            has_titles = not starts.isdisjoint(one.starts)
-            if not (has_titles or one.abbreviations or one.caseless or unspaced):
+            starts = list(filter(is_start, one.starts))
+            if not (starts or one.abbreviations or one.caseless or unspaced):
                 yield of_most
                 continue
             caseless = NOTHING, NOTHING
@@ -258,18 +267,23 @@ class Corpus:
                 small,
                 capital,
                 all_titles,
-                self._titles_in(one) if has_titles else (),
+                self._titles_in(one, starts) if starts else (),
                 _unspaced_titles_in(unspaced, passage.text) if unspaced else (),
                 caseless[0],
                 caseless[1],
             )
 
     def _titles_in(
-        self, written: Written
+        self, written: Written, starts: Sequence[str]
     ) -> tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]:
-        """Return the titles of several words in a passage, as `Evidence` has them."""
+        """Return the titles of several words in a passage, as `Evidence` has them.
+
+        Args:
+            written: How its words are written.
+            starts: The first two words of titles that may be there.
+        """
         titles = []
-        for start in sorted(self._title_starts.keys() & written.starts):
+        for start in starts if len(starts) == 1 else sorted(set(starts)):
             known = self._title_starts[start]
             if group := [keys for keys, text in known if text in written.in_order]:
                 titles.append((_start_of(group[0]), tuple(group)))

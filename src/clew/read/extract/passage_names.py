@@ -271,7 +271,7 @@ JOINED = Kept[tuple[str, ...], JoinedTexts](1)
 """The texts that were joined last: of the same ones first the short words are found, then all."""
 MOST_WRITTEN = 4_096
 MAX_NUMBERED = 65_536  # about so many words have numbers; then all is forgotten
-WORDS = KeptWords(512, MOST_WRITTEN)
+WORDS = KeptWords(1_024, MOST_WRITTEN)
 
 
 def facts_of_mentions(

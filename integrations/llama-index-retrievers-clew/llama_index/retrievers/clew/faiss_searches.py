@@ -6,7 +6,9 @@ of them until enough are found.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeGuard
 
 from llama_index.core.indices.base import BaseIndex
@@ -17,7 +19,10 @@ from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.store_searches import Search, SearchResults
 from numpy.typing import ArrayLike
 
+from clew.adapters import LastPlaces
+
 STORES = ("FaissVectorStore", "FaissMapVectorStore")
+PLACES = LastPlaces[str]()
 WIDER = 4  # times as many of the nearest, where too few of them may be read
 
 
@@ -31,7 +36,9 @@ def gives_vectors(index: VectorStoreIndex) -> bool:
 
     An index of FAISS's without a table of places, such as one of inverted lists, gives none.
     """
-    return bool(vectors_in_faiss(index, [*_places(index)][-1:]))
+    places, listed = _places(index), index.index_struct.nodes_dict
+    last = islice((id for id in reversed(listed.values()) if id in places), 1)
+    return bool(vectors_in_faiss(index, last))
 
 
 def vectors_in_faiss(
@@ -73,34 +80,51 @@ def find_in_faiss(index: VectorStoreIndex, search: Search) -> SearchResults:
     return SearchResults([NodeWithScore(node=node) for node in some], vectors)
 
 
-def _places(index: VectorStoreIndex) -> Mapping[str, int]:
+def _places(index: VectorStoreIndex) -> Mapping[str, int | str]:
     """Return the places of the vectors of the nodes that an index lists, by their ids.
 
     A node that was inserted again has two places, the last of which is that of what it says now.
     """
-    listed: Mapping[str, str] = index.index_struct.nodes_dict
+    listed: dict[str, str] = index.index_struct.nodes_dict
     own = getattr(index.vector_store, "_node_id_to_faiss_id_map", None)
-    if own is None:
-        return {id: int(place) for place, id in listed.items()}
-    return {id: own[id] for id in listed.values() if id in own}
+    return PLACES.of(index, listed) if own is None else _ListedPlaces(own, listed)
+
+
+@dataclass(frozen=True, eq=False)
+class _ListedPlaces(Mapping[str, int]):
+    """The places that a store knows by the ids of nodes, of those that an index lists by these."""
+
+    known: Mapping[str, int]
+    listed: Mapping[str, str]
+
+    def __getitem__(self, id: str) -> int:
+        if self.listed.get(id) != id:
+            raise KeyError(id)
+        return self.known[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return (id for id in self.listed if id in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _vectors_at(
-    index: VectorStoreIndex, places: Mapping[str, int], ids: Iterable[str]
+    index: VectorStoreIndex, places: Mapping[str, int | str], ids: Iterable[str]
 ) -> dict[str, ArrayLike]:
     reconstruct = index.vector_store.client.reconstruct
     try:
-        return {id: reconstruct(places[id]).tolist() for id in ids if id in places}
+        return {id: reconstruct(int(places[id])).tolist() for id in ids if id in places}
     except RuntimeError:  # FAISS's, of an index without a table of places
         return {}
 
 
 def _listed(
-    index: VectorStoreIndex, nearest: Iterable[str], places: Mapping[str, int]
+    index: VectorStoreIndex, nearest: Iterable[str], places: Mapping[str, int | str]
 ) -> Iterable[str]:
     """Yield the ids of the nodes that are listed of what a search gave, nearest first."""
     has_places = type(index.vector_store).__name__ == "FaissVectorStore"
     for given in nearest:
         id = index.index_struct.nodes_dict.get(given)
-        if id is not None and id in places and (not has_places or places[id] == int(given)):
+        if id is not None and id in places and (not has_places or int(places[id]) == int(given)):
             yield id
