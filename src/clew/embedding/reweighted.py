@@ -337,7 +337,9 @@ def _with_vectors(graph: Graph, nodes: AnyVectors, facts: AnyVectors) -> Graph:
 def _with_parts_of(graph: Graph, other: Graph) -> Graph:
     """Return a graph with the parts of one with other vectors, but for those that are of these."""
     for part, result in other.kept_parts():
-        if isinstance(part, GrowingPart | ShrinkingPart) and not getattr(part, "of_vectors", False):
+        one: object = part
+        follows = isinstance(one, GrowingPart | ShrinkingPart)
+        if follows and not getattr(one, "of_vectors", False):
             graph.set_part(part, result)
     return graph
 

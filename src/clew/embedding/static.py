@@ -529,7 +529,8 @@ def rarest_pieces(terms: Sequence[str]) -> NDArray[np.int64]:
 def _half_lengths(meaning: Floats, spelling: Floats) -> Floats:
     """Return the lengths of the sums of both halves: float64 [n, 2]."""
     squares = [np.einsum("ij,ij->i", half, half) for half in (meaning, spelling)]
-    return np.sqrt(np.stack(squares, axis=1))
+    lengths: Floats = np.sqrt(np.stack(squares, axis=1))
+    return lengths
 
 
 def half_scales(lengths: Floats) -> Floats:
