@@ -1,0 +1,45 @@
+"""Messages in plain text: each begins a line with who wrote or said it, as in logs and minutes.
+
+Such a line is `<ann> hello`, `[10:15] <ann> hello`, `10:15 ann: hello` or `Ann Lee: hello`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clew.read.formats.outline import Block
+
+MIN_MESSAGES = 4
+MIN_PER_SPEAKER = 2  # messages, on average: headers of a letter and settings are each named once
+MIN_SHARE = 0.5  # of the lines that begin a message; others go on with it
+# A time and a date, perhaps, then a name in angles or before a colon.
+_MESSAGE = re.compile(
+    r"^[ \t]*+(?:[\[(]?\d[\d:.,/ T-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+)?"
+    r"(?:<([^<>\n]{1,40})>|([^\s:<>\d][^\s:<>]*(?:[ \t][^\s:<>]+){0,3}):)(?=[ \t]|$)",
+    re.MULTILINE,
+)
+
+
+def messages_in(text: str, start: int, end: int) -> tuple[Block, ...]:
+    r"""Return the messages of a paragraph; none where it is no row of messages.
+
+    Args:
+        text: The text.
+        start: Where the paragraph starts.
+        end: Where it ends.
+
+    Example:
+        >>> log = "<ann> Is it high tide?\n<bo> Not yet.\n<ann> When?\n<bo> At ten,\nor later."
+        >>> [log[block.start : block.end] for block in messages_in(log, 0, len(log))][2:]
+        ['<ann> When?', '<bo> At ten,\nor later.']
+        >>> messages_in("From: Ann\nTo: Bo\nDate: May\nSubject: Tides", 0, 43)
+        ()
+    """
+    found = list(_MESSAGE.finditer(text, start, end))
+    speakers = {match[1] or match[2] for match in found}
+    lines = text.count("\n", start, end) + 1
+    if len(found) < max(MIN_MESSAGES, MIN_PER_SPEAKER * len(speakers), MIN_SHARE * lines):
+        return ()
+    starts = [start, *(match.start() for match in found[1:])]
+    ends = [*(place - 1 for place in starts[1:]), end]
+    return tuple(Block(a, b) for a, b in zip(starts, ends, strict=True))
