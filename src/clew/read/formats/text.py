@@ -83,7 +83,7 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
 def _paragraph(text: str, start: int, end: int) -> Block:
     """Return a paragraph, with its messages where it is a row of them."""
     messages = messages_in(text, start, end)
-    return Block(start, end, "list", messages) if messages else Block(start, end)
+    return Block(start, end, "messages", messages) if messages else Block(start, end)
 
 
 def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says
