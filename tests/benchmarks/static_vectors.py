@@ -12,7 +12,9 @@ row of each table is its baseline.
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +36,28 @@ from tests.benchmarks.rivals import require
 DIMENSIONS = 256  # those that the package carries
 
 
+KNOWN = {}  # the vectors of the graph that was ranked last
+
+
+@cache
+def load_model():
+    """Return the package's model, from its own folder."""
+    module = require("wordllama")
+    folder = Path(module.__file__).parent
+    return module.WordLlama.load(cache_dir=folder, dim=DIMENSIONS, disable_download=True)
+
+
 @dataclass(frozen=True)
 class WordLlama:
     """Score passages by the cosine of the package's vectors."""
 
     def on(self, graph):
-        module, rows = require("wordllama"), graph.rows("passage")
-        folder = Path(module.__file__).parent
-        model = module.WordLlama.load(cache_dir=folder, dim=DIMENSIONS, disable_download=True)
-        texts = texts_with_headings(graph, rows.tolist())
-        vectors = model.embed(texts, norm=True) if texts else np.zeros((0, DIMENSIONS))
+        model, rows = load_model(), graph.rows("passage")
+        if KNOWN.get("graph") is not graph:  # the methods rank one after the other
+            texts = texts_with_headings(graph, rows.tolist())
+            vectors = model.embed(texts, norm=True) if texts else np.zeros((0, DIMENSIONS))
+            KNOWN.update(graph=graph, vectors=vectors)
+        vectors = KNOWN["vectors"]
 
         def find_seeds(query):
             scores = np.zeros(len(graph))
@@ -67,6 +81,25 @@ def methods():
     )
 
 
+def figures_of(corpus, folder, questions, options):
+    """Return the figures of both groups of methods on a corpus, kept ones where there are some."""
+    kept = options.kept and options.kept / f"{corpus}-{options.half}.json"
+    if kept and kept.exists():
+        return json.loads(kept.read_text("utf-8"))
+    index = build_index(folder, options)
+    figures = [
+        {
+            name: measure(index, method, questions, options.budgets)[0]
+            for name, method in own.items()
+        }
+        for own in methods()
+    ]
+    if kept:
+        options.kept.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(figures, default=bool), "utf-8")
+    return figures
+
+
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --budgets 64"
 
 
@@ -76,17 +109,15 @@ def main() -> None:
     )
     add_corpora(parser)
     parser.add_argument("--budgets", nargs="+", type=int, default=[512])
+    parser.add_argument("--kept", type=Path, help="figures of corpora, to go on where a run ended")
     options = parser.parse_args()
     options.names, options.sentences, options.embedder = False, False, None
     tables = [[], []]
     for corpus, folder, path in places_of(parser, options):
         questions = read_questions(path, options.half)
-        index = build_index(folder, options)
-        for group, compared in zip(tables, methods(), strict=True):
-            figures = {
-                name: measure(index, method, questions, options.budgets)[0]
-                for name, method in compared.items()
-            }
+        for group, figures in zip(
+            tables, figures_of(corpus, folder, questions, options), strict=True
+        ):
             group.append(build_table(corpus, figures, next(iter(figures))))
             print(f"## {corpus}: {len(questions)} questions\n")
             print(group[-1].to_markdown(intervals=True) + "\n", flush=True)

@@ -44,12 +44,16 @@ def test_passages_end_between_messages(form, seed):
     assert {piece.start for piece in pieces} <= starts
 
 
-def test_a_message_that_is_too_long_is_cut_between_its_sentences():
-    long = " ".join(f"This is sentence number {i}." for i in range(40))
-    log = f"<a> Hello.\n<b> {long}\n<a> Well.\n<b> Good night."
-    pieces = Splitter(tokens=48)(Document("log", log))
-    assert len(pieces) > 4
-    assert all(piece.text.endswith(".") for piece in pieces)
+def test_a_message_that_is_too_long_is_cut_between_its_sentences_and_turns_of_speech_are_prose():
+    def cut(n_short):
+        long = " ".join(f"This is sentence number {i}." for i in range(40))
+        short = "\n".join(f"<{'ab'[i % 2]}> Are tides. {i:02}" for i in range(n_short))
+        return Splitter(tokens=48)(Document("log", f"{short}\n<b> {long}\n{short}"))
+
+    pieces = cut(40)
+    assert all(piece.text.startswith(("<", "This is")) for piece in pieces)
+    assert all(piece.text[-1].isdigit() or piece.text.endswith(".") for piece in pieces)
+    assert any(piece.text.endswith("Are tides.") for piece in cut(20)), "as any prose is"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
-"""Messages in plain text: each begins a line with who wrote or said it, as in logs and minutes.
+"""Messages in plain text: each begins a line with who wrote it, as in the log of a chat.
 
+Turns of speech, which are long, are prose: less is found where passages end between turns.
 Such a line is `<ann> hello`, `[10:15] <ann> hello`, `10:15 ann: hello` or `Ann Lee: hello`.
 """
 
@@ -7,10 +8,12 @@ from __future__ import annotations
 
 import re
 
-from clew.read.formats.outline import Block
+from clew.read.formats.outline import Block, Share
 
 MIN_MESSAGES = 4
 MIN_PER_SPEAKER = 2  # messages, on average: headers of a letter and settings are each named once
+LONG = 1 / 4  # of a passage: what is left empty before a message that is not cut
+MAX_LONG = 0.02  # of the messages
 MIN_SHARE = 0.5  # of the lines that begin a message; others go on with it
 # A time and a date, perhaps, then a name in angles or before a colon.
 _MESSAGE = re.compile(
@@ -20,13 +23,14 @@ _MESSAGE = re.compile(
 )
 
 
-def messages_in(text: str, start: int, end: int) -> tuple[Block, ...]:
+def messages_in(text: str, start: int, end: int, share: Share | None = None) -> tuple[Block, ...]:
     r"""Return the messages of a paragraph; none where it is no row of messages.
 
     Args:
         text: The text.
         start: Where the paragraph starts.
         end: Where it ends.
+        share: As `Format.outline` takes it; None where sizes do not matter.
 
     Example:
         >>> log = "<ann> Is it high tide?\n<bo> Not yet.\n<ann> When?\n<bo> At ten,\nor later."
@@ -42,4 +46,7 @@ def messages_in(text: str, start: int, end: int) -> tuple[Block, ...]:
         return ()
     starts = [start, *(match.start() for match in found[1:])]
     ends = [*(place - 1 for place in starts[1:]), end]
-    return tuple(Block(a, b) for a, b in zip(starts, ends, strict=True))
+    spans = list(zip(starts, ends, strict=True))
+    if share is not None and sum(share(*span) > LONG for span in spans) > MAX_LONG * len(spans):
+        return ()
+    return tuple(Block(*span) for span in spans)

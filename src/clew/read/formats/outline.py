@@ -19,9 +19,8 @@ class Block(NamedTuple):
         start: Where the block starts.
         end: Where the block ends.
         kind: How a block that is too long is cut: "prose" between sentences; "lines" (code, a
-            table, HTML) between lines; "list" between its `parts`; "messages" likewise, but for
-            long ones, between whose sentences it is cut, too; "words" between words.
-        parts: The items of a list, the messages of a conversation.
+            table, HTML) between lines; "list" between its `parts`; "words" between words.
+        parts: The items of a list.
     """
 
     start: int

@@ -74,16 +74,16 @@ def _has_hash_headings(text: str) -> bool:
     return len(levels) >= MIN_HEADINGS and len(set(levels)) > 1
 
 
-def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
+def outline(text: str, share: Share | None = None) -> Outline:
     """Return the paragraphs of a text and their messages, or what its indentation shows."""
     parts = outline_by_indentation(text)
-    return Outline(parts or tuple(_paragraph(text, *span) for span in paragraphs(text)))
+    return Outline(parts or tuple(_paragraph(text, *span, share) for span in paragraphs(text)))
 
 
-def _paragraph(text: str, start: int, end: int) -> Block:
+def _paragraph(text: str, start: int, end: int, share: Share | None) -> Block:
     """Return a paragraph, with its messages where it is a row of them."""
-    messages = messages_in(text, start, end)
-    return Block(start, end, "messages", messages) if messages else Block(start, end)
+    messages = messages_in(text, start, end, share)
+    return Block(start, end, "list", messages) if messages else Block(start, end)
 
 
 def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says

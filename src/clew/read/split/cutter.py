@@ -18,7 +18,6 @@ from clew.text.words import has_content
 
 Parts = Sequence[Heading | Block | Close]
 
-SHORT_MESSAGE = 1 / 8  # of a passage: what is left empty where a message is not cut
 MAX_LEAD_IN = 100  # characters of a line that leads in what stands behind it
 SENTENCE_ENDS = (".", "!", "?", ";", ",", "。", "！", "？", "؟", "।", "…")
 
@@ -223,8 +222,6 @@ class Cutter:
         return [(start, end, self._size(start, end)) for start, end in spans]
 
     def _smaller_blocks(self, block: Block) -> Sequence[Block]:
-        if block.kind == "messages":
-            return [part for message in block.parts for part in self._parts_of_message(message)]
         if block.parts:
             return block.parts
         if block.kind == "prose":
@@ -233,13 +230,6 @@ class Cutter:
             spans = lines(self._text, block.start, block.end)
         else:
             return ()
-        return [Block(start, end, "words") for start, end in spans]
-
-    def _parts_of_message(self, message: Block) -> Sequence[Block]:
-        """Return a short message as it is, and the sentences of a long one."""
-        if self._share(message.start, message.end) <= SHORT_MESSAGE:
-            return (message,)
-        spans = sentences(self._text, message.start, message.end, self._language)
         return [Block(start, end, "words") for start, end in spans]
 
     def _share(self, start: int, end: int) -> float:
