@@ -15,7 +15,6 @@ FORMS = {
     "irc with times": lambda who, at, words: f"[10:{at:02}] <{who}> {words}",
     "times": lambda who, at, words: f"10:{at:02} {who}: {words}",
     "dates": lambda who, at, words: f"03/05/2021, 10:{at:02} - {who} Lee: {words}",
-    "minutes": lambda who, at, words: f"Grad {who} : {words}".replace(" :", ":"),
 }
 
 
@@ -61,6 +60,7 @@ def test_a_message_that_is_too_long_is_cut_between_its_sentences_and_turns_of_sp
     [
         "From: Ann\nTo: Bo\nDate: May\nSubject: Tides\nCc: Cleo",
         "The tide: it comes\nand goes, twice\na day, as long\nas the moon: stays.",
+        "Ann: one\nBo: two\nAnn: three\nBo: four\nAnn: five",
         "<a> one\n<b> two\n<a> three",
         "http://a.org:80/x\nhttp://a.org:80/y\nhttp://a.org:80/z\nhttp://a.org:80/q",
         "",

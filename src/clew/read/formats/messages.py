@@ -1,7 +1,8 @@
 """Messages in plain text: each begins a line with who wrote it, as in the log of a chat.
 
 Turns of speech, which are long, are prose: less is found where passages end between turns.
-Such a line is `<ann> hello`, `[10:15] <ann> hello`, `10:15 ann: hello` or `Ann Lee: hello`.
+Such a line is `<ann> hello`, `[10:15] <ann> hello` or `3/5/21, 10:15 - Ann Lee: hello`. One that
+begins with a name alone is none: minutes and plays have these.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ MIN_PER_SPEAKER = 2  # messages, on average: headers of a letter and settings ar
 LONG = 1 / 4  # of a passage: what is left empty before a message that is not cut
 MAX_LONG = 0.02  # of the messages
 MIN_SHARE = 0.5  # of the lines that begin a message; others go on with it
-# A time and a date, perhaps, then a name in angles or before a colon.
+_TIME = r"[\[(]?\d[\d:.,/ T-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+"  # and a date
+_NAME = r"[^\s:<>\d][^\s:<>]*(?:[ \t][^\s:<>]+){0,3}"
 _MESSAGE = re.compile(
-    r"^[ \t]*+(?:[\[(]?\d[\d:.,/ T-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+)?"
-    r"(?:<([^<>\n]{1,40})>|([^\s:<>\d][^\s:<>]*(?:[ \t][^\s:<>]+){0,3}):)(?=[ \t]|$)",
-    re.MULTILINE,
+    rf"^[ \t]*+(?:(?:{_TIME})?<([^<>\n]{{1,40}})>|{_TIME}({_NAME}):)(?=[ \t]|$)", re.MULTILINE
 )
 
 
