@@ -42,6 +42,8 @@ class SourceMap:
         verbatim: bool [n]: whether every further line of the text is one of the file from there on.
         anchor_places: int32 [m], ascending: where the anchors are in the text.
         anchors: Their names. In HTML they are the ids of elements and the names of targets.
+        target_places: int32 [t], ascending: where all that an address may lead to begins.
+        targets: Their names; `anchors` has one of them at most for each block.
 
     Example:
         >>> starts = [LineStart(0, 7), LineStart(9, 20, is_verbatim=True)]
@@ -58,6 +60,8 @@ class SourceMap:
     verbatim: Mask = field(default_factory=lambda: freeze([], np.bool_))
     anchor_places: Rows = field(default_factory=lambda: freeze([], np.int32))
     anchors: tuple[str, ...] = ()
+    target_places: Rows = field(default_factory=lambda: freeze([], np.int32))
+    targets: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -66,6 +70,7 @@ class SourceMap:
         starts: Iterable[LineStart] = (),
         anchors: Iterable[tuple[int, str]] = (),
         page: int | None = None,
+        targets: Sequence[tuple[int, str]] = (),
     ) -> SourceMap:
         """Return the map of these records, without those that say what is known before them.
 
@@ -74,6 +79,7 @@ class SourceMap:
             starts: Where lines begin, by place.
             anchors: Pairs (place, name), by place. Of several at one place the last counts.
             page: The page of the file, from 1, or None.
+            targets: Pairs (place, name), by place, of all that an address may lead to.
         """
         known: list[LineStart] = []
         for start in starts:
@@ -95,6 +101,8 @@ class SourceMap:
             freeze([start.is_verbatim for start in known], np.bool_),
             freeze([place for place, _ in named], np.int32),
             tuple(name for _, name in named),
+            freeze([place for place, _ in targets], np.int32),
+            tuple(name for _, name in targets),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -134,8 +142,12 @@ class SourceMap:
         return int(self.lines[i]) + further
 
     def _key(self) -> tuple[object, ...]:
-        columns = (self.places, self.lines, self.verbatim, self.anchor_places)
-        return self.file, self.page, self.anchors, *(column.tobytes() for column in columns)
+        columns = (
+            *(self.places, self.lines, self.verbatim),
+            *(self.anchor_places, self.target_places),
+        )
+        names = (self.anchors, self.targets)
+        return self.file, self.page, *names, *(column.tobytes() for column in columns)
 
 
 def starts_of_lines(text: str, lines: Sequence[int], place: int = 0) -> Iterator[LineStart]:

@@ -1,15 +1,17 @@
-"""The questions of `code_questions.py` on programs in Go, Java and Rust.
+"""The questions of `code_questions.py` on programs in C, C++, Go, Java, JavaScript, Rust and TypeScript.
 
     python -m tests.benchmarks.code_languages --language go --folder COBRA
     python -m tests.benchmarks.code_languages --language java --folder GSON/gson/src/main/java
     python -m tests.benchmarks.code_languages --language rust --folder WALKDIR
+    python -m tests.benchmarks.code_languages --language c cpp --folder VALKEY/src LEVELDB --half tune
 
 The folder is a clone. Gold is made by rule, of the text alone, by regular expressions that have nothing in
 common with the parsers of `clew.Symbols`: comments and texts in quotes become spaces, a definition
 is a line that begins as the language has it, and "who calls" has the lines on which the name stands
 before a bracket. What a name means is not looked up; so who calls is asked only of names of two words
 that the folder defines once and no standard library has (`KNOWN`). Tests are left out. The rules were
-checked by hand over the questions of `--show`.
+checked by hand over the questions of `--show`. The half of a question is that of the file that defines what it
+asks for; choose by `--half tune` alone.
 
 The figure of a question is the share of its gold lines that are in passages that are read within
 the budget: by `fused` over the passages alone, which is the baseline, and by the recipes over an
@@ -43,6 +45,7 @@ from tests.benchmarks.code_questions import (
     measure,
 )
 from tests.benchmarks.everyday import pooled
+from tests.benchmarks.prepare.material import half_of
 
 TESTS = re.compile(r"(?:^|[/_.])(?:tests?|examples?|benches)(?:[/_.]|$)")
 NO_CODE = re.compile(
@@ -67,20 +70,42 @@ class Language:
     """How programs of a language are written.
 
     Attributes:
-        suffix: Of its files.
+        suffix: Of its files; one or several.
         function: The start of the definition of a function or method, to its name, which is a group.
         type: The same of a type.
         bases: The start of a type, or of its implementation of another: the groups `name` and `bases`.
-        required: A function of a type that whoever implements the type must define.
+        required: A function of a type that whoever implements the type must define; None where the
+            language has no such mark.
+        required_of_class: The same of a type that is a class, where that differs.
+        declared: What stands on a line before a name that is declared there and not called.
+        no_code: Comments and texts in quotes.
     """
 
-    suffix: str
+    suffix: str | tuple[str, ...]
     function: re.Pattern[str]
     type: re.Pattern[str]
     bases: re.Pattern[str] | None
-    required: re.Pattern[str]
+    required: re.Pattern[str] | None
+    required_of_class: re.Pattern[str] | None = None
+    declared: re.Pattern[str] | None = None
+    no_code: re.Pattern[str] = NO_CODE
 
 
+NO_FUNCTION = r"(?!(?:if|else|for|while|switch|catch|return|function|new|do|throw|await|typeof)\b)"
+ARGUMENTS = r"\((?:[^;{}()]|\([^;{}()]*\))*\)"
+TYPE_ARGUMENTS = r"(?:<[^(){};\n]*>)?"
+DECLARED = re.compile(  # in C and C++: a type
+    r"[ \t]*(?!(?:return|else|throw|case|new|delete|goto|do)\b)[A-Za-z_][\w:<>,]*[ \t*&]+(?:[\w:<>,]+[ \t*&]+)*"
+)
+SCRIPT_NO_CODE = re.compile(  # in JavaScript and TypeScript, where ' is as "
+    r"//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL
+)
+SCRIPT_FUNCTION = (  # of JavaScript and TypeScript, to the name
+    r"^[ \t]*(?:(?:export|default|async|declare)\s+)*(?:function\*?\s+|"
+    r"(?:(?:public|private|protected|static|readonly|override|async|get|set)\s+)*\*?"
+    rf"{NO_FUNCTION}(?=[\w$]+{TYPE_ARGUMENTS}\s*\((?:[^;()]|\((?:[^;()]|\([^;()]*\))*\))*\)\s*(?::[^;=\n]+)?\{{))"
+    r"([A-Za-z_$][\w$]*)"
+)
 JAVA_MARKS = (
     r"(?:(?:public|protected|private|static|final|abstract|synchronized|native|default|sealed)\s+)"
 )
@@ -116,7 +141,48 @@ LANGUAGES = {
         re.compile(r"^[ \t]*(?:unsafe\s+)?impl(?:<[^{]*?>)?\s+(?P<bases>\w+)(?:<[^{;]*?>)?\s+for\s+(?P<name>\w+)", re.MULTILINE),
         re.compile(r"^[ \t]+fn\s+(\w+)[^{};]*;", re.MULTILINE),
     ),
+    "javascript": Language(
+        (".js", ".mjs"),
+        re.compile(SCRIPT_FUNCTION, re.MULTILINE),
+        re.compile(r"^[ \t]*(?:(?:export|default)\s+)*class\s+(\w+)", re.MULTILINE),
+        re.compile(r"^[ \t]*(?:(?:export|default)\s+)*class\s+(?P<name>\w+)\s+extends\s+(?P<bases>[\w.]+)", re.MULTILINE),
+        None,
+        no_code=SCRIPT_NO_CODE,
+    ),
+    "typescript": Language(
+        (".ts", ".tsx"),
+        re.compile(SCRIPT_FUNCTION, re.MULTILINE),
+        re.compile(r"^[ \t]*(?:(?:export|default|declare|abstract)\s+)*(?:class|interface|enum)\s+(\w+)", re.MULTILINE),
+        re.compile(
+            r"^[ \t]*(?:(?:export|default|declare|abstract)\s+)*(?:class|interface)\s+(?P<name>\w+)(?:<[^{]*?>)?\s+(?P<bases>(?:extends|implements)\b[^{]*)\{",
+            re.MULTILINE,
+        ),
+        re.compile(rf"^[ \t]+(\w+){TYPE_ARGUMENTS}{ARGUMENTS}\s*:", re.MULTILINE),
+        re.compile(rf"^[ \t]+(?:(?:public|protected)\s+)?abstract\s+(?:(?:public|protected|readonly)\s+)?(\w+){TYPE_ARGUMENTS}{ARGUMENTS}\s*:", re.MULTILINE),
+        no_code=SCRIPT_NO_CODE,
+    ),
+    "c": Language(
+        (".c", ".h"),
+        re.compile(rf"^{NO_FUNCTION}[A-Za-z_][\w \t*]*[ \t*](\w+)(?={ARGUMENTS}\s*\{{)", re.MULTILINE),
+        re.compile(r"^(?:typedef\s+)?(?:struct|union|enum)\s+(\w+)(?=\s*\{)", re.MULTILINE),
+        None,
+        None,
+        declared=DECLARED,
+    ),
+    "cpp": Language(
+        (".cc", ".cpp", ".h", ".hpp"),
+        re.compile(
+            rf"^[ \t]*(?:[A-Za-z_][\w:<>,*& \t]*[ \t*&](?:\w+::)*|(?:\w+::)+){NO_FUNCTION}(\w+)"
+            rf"(?={ARGUMENTS}\s*(?:(?:const|override|noexcept|final)\b\s*)*(?::[^;{{}}]*)?\{{)",
+            re.MULTILINE,
+        ),
+        re.compile(r"^[ \t]*(?:class|struct|union|enum(?:\s+class)?)\s+(?:[A-Z_]+\s+)?(\w+)(?=[^;(){}]*\{)", re.MULTILINE),
+        re.compile(r"^[ \t]*(?:class|struct)\s+(?:[A-Z_]+\s+)?(?P<name>\w+)\s*(?:final\s*)?:(?!:)(?P<bases>[^{;]*)\{", re.MULTILINE),
+        re.compile(r"^[ \t]+virtual\s[^;{}]*?(\w+)\s*\([^;{}]*\)[^;{}()]*=\s*0\s*;", re.MULTILINE),
+        declared=DECLARED,
+    ),
 }  # fmt: skip
+NO_BASES = {"extends", "implements", "public", "private", "protected", "virtual"}
 
 
 class Reference:
@@ -138,8 +204,9 @@ class Reference:
         self.language = LANGUAGES[language]
         self.texts = {
             path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
-            for path in sorted(folder.rglob(f"*{self.language.suffix}"))
-            if not TESTS.search(path.relative_to(folder).as_posix())
+            for path in sorted(folder.rglob("*"))
+            if path.name.endswith(self.language.suffix)
+            and not TESTS.search(path.relative_to(folder).as_posix())
         }
         if not self.texts:
             raise FileNotFoundError(f"{folder} has no files {self.language.suffix} but of tests")
@@ -149,15 +216,23 @@ class Reference:
         self.required: defaultdict[str, set[Place]] = defaultdict(set)
         self.functions: set[str] = set()
         self.types: set[str] = set()
-        codes = {file: NO_CODE.sub(_blank, text) for file, text in self.texts.items()}
+        no_code = self.language.no_code
+        codes = {file: no_code.sub(_blank, text) for file, text in self.texts.items()}
         for file, code in codes.items():
             self._define(file, code)
+        required = {place for places in self.required.values() for place in places}
         for file, code in codes.items():
             for match in NAME.finditer(code):
                 bracket = re.match(r"(?:::<[^()\n]*>)?\(", code[match.end() : match.end() + 60])
-                place = (file, _line(code, match.start()))
-                if bracket and place not in self.defined[match[0]]:
-                    self.called[match[0]].add(place)
+                if bracket and match[0] in self.defined and not self._is_declared(code, match):
+                    place = (file, _line(code, match.start()))
+                    if place not in self.defined[match[0]] and place not in required:
+                        self.called[match[0]].add(place)
+
+    def _is_declared(self, code: str, name: re.Match[str]) -> bool:
+        start = code.rfind("\n", 0, name.start()) + 1
+        declared = self.language.declared
+        return bool(declared and declared.fullmatch(code, start, name.start()))
 
     def _define(self, file: str, code: str) -> None:
         for match in self.language.function.finditer(code):
@@ -167,18 +242,25 @@ class Reference:
             self.types.add(match[1])
             self.defined[match[1]].append((file, _line(code, match.start(1))))
             begin, body = _own_body(code, match.end())
-            for inner in self.language.required.finditer(body):
+            required = self.language.required
+            if "class" in match[0]:
+                required = self.language.required_of_class or required
+            for inner in required.finditer(body) if required else ():
                 self.required[match[1]].add((file, _line(code, begin + inner.start(1))))
         for match in self.language.bases.finditer(code) if self.language.bases else ():
             listed = re.sub(r"<[^<>]*(?:<[^<>]*>[^<>]*)*>", " ", match["bases"])
-            for base in set(NAME.findall(listed)) - {"extends", "implements"}:
+            for base in set(NAME.findall(listed)) - NO_BASES:
                 self.below[base].add((file, _line(code, match.start("name"))))
 
-    def questions(self, seed: int) -> list[Question]:
-        """Return the questions on the folder, drawn and worded by chance."""
+    def questions(self, seed: int, half: str = "all") -> list[Question]:
+        """Return the questions on the folder, or of one half, drawn and worded by chance."""
         rng = random.Random(seed)
         times = Counter(name.lower() for name, places in self.defined.items() for _ in places)
-        once = sorted(name for name in self.defined if times[name.lower()] == 1)
+        once = sorted(
+            name
+            for name, places in self.defined.items()
+            if times[name.lower()] == 1 and half in ("all", half_of(places[0][0]))
+        )
         methods = [name for name in once if name in self.functions and _is_distinctive(name)]
         types = [name for name in once if name in self.types]
         of_kind: Mapping[str, list[tuple[str, list[Place]]]] = {
@@ -227,7 +309,7 @@ def _own_body(code: str, start: int) -> tuple[int, str]:
 def compare(language: str, folder: Path, options: argparse.Namespace) -> Table:
     """Print the tables of one folder, one for each kind of question, and return that of all."""
     reference = Reference(folder, language)
-    questions = reference.questions(options.seed)
+    questions = reference.questions(options.seed, options.half)
     if options.show:
         for question in questions:
             print(json.dumps([question.kind, question.text, question.gold]))
@@ -290,6 +372,7 @@ def main() -> None:
     parser.add_argument("--language", nargs="+", choices=list(LANGUAGES), default=[])
     parser.add_argument("--folder", nargs="+", type=Path, default=[], help="one for each language")
     parser.add_argument("--recipes", nargs="+", default=["fused", "hipporag"])
+    parser.add_argument("--half", choices=("tune", "held", "all"), default="all")
     parser.add_argument("--seed", type=int, default=0, help="of the draw of questions")
     parser.add_argument("--show", action="store_true", help="print the questions and their gold")
     parser.add_argument("--sample", action="store_true", help="a program of ten lines")

@@ -11,6 +11,7 @@ import pytest
 from tests.benchmarks import everyday, everyday_corpora
 from tests.benchmarks.prepare import (
     abstracts,
+    chats,
     faq,
     functions,
     manuals,
@@ -299,6 +300,33 @@ def test_paragraphs_without_spaces_are_quoted_between_marks():
     text = json.dumps({"data": [{"paragraphs": [{"context": context, "qas": [question]}]}]})
     material, _ = paragraphs.prepare(text, spaced=False)
     assert material.drafts[0].places[0].quote == "船在十点开往那个小岛"
+
+
+def test_logs_of_chats_are_lines_of_messages_and_gold_is_the_line_of_the_answer():
+    lines = [
+        ("Ann", "where does the  ferry to Corfu sail ?"),
+        ("bo_", "from the Old quay at ten"),
+        ("Ann", "ok"),
+    ]
+    edus = [{"speaker": who, "text": text} for who, text in lines]
+    start = "ann: where does the  ferry to corfu sail ? bo_: from the old quay".index("old")
+    answers = [{"text": "the old quay", "answer_start": start - 4}]
+    asked = [
+        {"question": "From where does it sail ?", "answers": answers},
+        {"question": "And what of nothing ?", "answers": []},
+    ]
+    questions = {"data": {"dialogues": [{"edus": edus, "qas": asked}]}}
+    further = [{"speaker": "cleo", "text": f"message {i}"} for i in range(3)]
+    others = [{"edus": further}, {"edus": [*further, edus[0]]}, {"edus": edus}]
+    material = chats.prepare(json.dumps(questions), [json.dumps(others)])
+    written = (
+        "<Ann> where does the ferry to Corfu sail ?\n<bo_> from the Old quay at ten\n<Ann> ok\n"
+    )
+    third = "".join(f"<cleo> message {i}\n" for i in range(3))
+    assert material.files["log-000.txt"] in (written + third, third + written)
+    (draft,) = material.drafts
+    assert draft.question == "From where does it sail?"
+    assert draft.places == (Place("log-000.txt", "bo_> from the Old quay at ten"),)
 
 
 def test_meetings_are_lines_of_turns():

@@ -57,7 +57,8 @@ class GraphColumns:
         parents: int32 [n], the row of the container, or -1.
         previous: int32 [n], the row of the node before this one in reading order, or -1.
         spans: int32 [n, 2], start and end of the text in its document.
-        references: the link targets that are written in the node's text.
+        references: the link targets that are written in the node's text, and the names that
+            links lead to it by (`link_targets`).
         read_from: the passages that an entity or a generated text comes from.
         generated: bool [n], True for a text that clew or a model made of others. It is removed with
             the first of its sources; anything else is removed with its last source.

@@ -305,13 +305,19 @@ def _fresh_among(
             fresh.append(document)
         elif before != document:
             same = replace(before, source_map=document.source_map)
-            if same == document:
+            if same == document and _targets_of(before) == _targets_of(document):
                 moved[id] = same
             else:
                 fresh.append(document)
     if moved:
         index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
     return index, fresh
+
+
+def _targets_of(document: Document) -> tuple[tuple[str, ...], bytes]:
+    """Return what addresses lead to in a document, and where; links depend on it."""
+    source = document.source_map
+    return ((), b"") if source is None else (source.targets, source.target_places.tobytes())
 
 
 def _has_other_vector(index: IndexContents, before: Document, document: Document) -> bool:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urldefrag
 import numpy as np
 
 from clew.graph import Edges, Graph, Mask
+from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
@@ -29,8 +30,10 @@ class Hyperlink:
     """From the node that a link is written in to the document or the section that it points to.
 
     The target is a path relative to the link's own document, an id, a URL or a Python module. What
-    is behind its "#" is the section whose heading has these words, as pages name their anchors;
-    where no heading has them, it is the document.
+    is behind its "#" is the passage or the section that has this name: the id of an element of
+    HTML, or else the words of a heading, as pages name their anchors; where nothing has it, it is
+    the document. A link to a label of reStructuredText leads to what the label stands above; of
+    several labels of one name it is the one in the same document, or else in the nearest folder.
 
     Example:
         >>> graph = Graph.of(
@@ -58,8 +61,14 @@ class Hyperlink:
         the last part of its name.
         """
         came = range(n_before, len(graph))
-        old = graph.references[:n_before]
-        links = "\n".join(dict.fromkeys(chain.from_iterable(old)))
+        old = dict.fromkeys(chain.from_iterable(graph.references[:n_before]))
+        labels = chain.from_iterable(graph.references[row] for row in came)
+        if any(
+            one.startswith(LABEL) and f"{REFERENCE}{one.removeprefix(LABEL)}" in old
+            for one in labels
+        ):
+            return self.on(graph)
+        links = "\n".join(one for one in old if not one.startswith(NO_PATHS))
         links += "\n" + unquote(links)
         lower = links.lower()
         parts = [part for name in _document_names(graph, came) for part in _last_parts(name)]
@@ -83,7 +92,7 @@ class Hyperlink:
         row_of_name = _document_names(graph, range(len(graph)))
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
-        sections = _Sections(graph)
+        sections, labels = _Sections(graph), _Labels(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
         for row in rows:
             references = graph.references[row]
@@ -92,6 +101,11 @@ class Hyperlink:
             document = int(graph.documents[row])
             folder = posixpath.dirname(graph.ids[document]) if document >= 0 else ""
             for reference in references:
+                if reference.startswith(NO_PATHS):
+                    head = labels.find(document, reference)
+                    if head is not None and not _is_in(graph, row, head):
+                        pairs[row, head] = None
+                    continue
                 target, anchor = _target_and_anchor(reference)
                 key = folder if target else graph.ids[document], reference
                 if key not in heads:
@@ -105,25 +119,76 @@ class Hyperlink:
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
+class _Labels:
+    """What the labels of all documents stand above."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.rows_of: dict[str, list[int]] = {}
+        for row, references in enumerate(graph.references):
+            for one in references:
+                if one.startswith(LABEL):
+                    self.rows_of.setdefault(one.removeprefix(LABEL), []).append(row)
+
+    def find(self, document: int, reference: str) -> int | None:
+        """Return the row that a link in a document leads to, or None; a mere name is no link."""
+        if not reference.startswith(REFERENCE):
+            return None
+        rows = self.rows_of.get(reference.removeprefix(REFERENCE), ())
+        if len(rows) < 2:
+            return rows[0] if rows else None
+        ids, documents = self.graph.ids, self.graph.documents
+        own = ids[document] if document >= 0 else ""
+
+        def nearness(row: int) -> tuple[bool, int]:
+            other = int(documents[row])
+            common = posixpath.commonprefix([own.split("/"), ids[other].split("/")])
+            return other == document, len(common)
+
+        return max(rows, key=nearness)  # the first of equally near ones
+
+
 class _Sections:
-    """The sections of a graph's documents, by the words of their headings."""
+    """What addresses lead to in a graph's documents: by their names, or the words of headings."""
 
     def __init__(self, graph: Graph) -> None:
         rows = graph.rows("section")
+        named = [
+            row
+            for row, references in enumerate(graph.references)
+            if any(one.startswith(ANCHOR) for one in references)
+        ]
+        self.named_in: dict[int, list[int]] = {}
+        for row in named:
+            self.named_in.setdefault(int(graph.documents[row]), []).append(row)
         self.graph = graph
         self.rows = rows[np.argsort(graph.documents[rows], kind="stable")]
         self.documents = graph.documents[self.rows]
-        self.known: dict[int, dict[str, int]] = {}  # of the documents that were asked for
+        # Of the documents that were asked for: rows by name, and by the words of the heading.
+        self.known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
 
     def find(self, document: int, anchor: str) -> int:
-        """Return the row of the section of a document with an anchor, or that of the document."""
+        """Return the row of what an anchor of a document is, or that of the document."""
         words = _anchor_words(anchor)
-        if not words or document < 0:
+        if not anchor or document < 0:
             return document
         if document not in self.known:
-            self.known[document] = self._headings_of(document)
-        rows = self.known[document]  # Sphinx puts "term-" before the entries of a glossary
+            self.known[document] = self._names_of(document), self._headings_of(document)
+        names, rows = self.known[document]
+        if anchor in names:
+            return names[anchor]
+        if not words:
+            return document
+        # Sphinx puts "term-" before the entries of a glossary.
         return rows.get(words, rows.get(words.removeprefix("term-"), document))
+
+    def _names_of(self, document: int) -> dict[str, int]:
+        rows: dict[str, int] = {}
+        for row in self.named_in.get(document, ()):
+            for one in self.graph.references[row]:
+                if one.startswith(ANCHOR):
+                    rows.setdefault(one.removeprefix(ANCHOR), row)
+        return rows
 
     def _headings_of(self, document: int) -> dict[str, int]:
         first, last = np.searchsorted(self.documents, (document, document + 1)).tolist()

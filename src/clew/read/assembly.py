@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph, Ragged, Vectors, freeze, seal
+from clew.graph.link_targets import ANCHOR
 from clew.read.collected_facts import CollectedFacts, ReadFacts
 from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
@@ -250,7 +252,7 @@ class _Nodes:
                 document.text,
                 document.span or (0, len(document.text)),
                 document=self._next_row(),
-                references=document.references or (pieces[0].references if pieces else ()),
+                references=_references_of_whole(document, pieces),
                 metadata=document.metadata,
                 format=document.format,
                 original=document.original,
@@ -278,7 +280,8 @@ class _Nodes:
         """Add the pieces of a container, and return the rows of its passages."""
         rows: list[int] = []
         last_of_kind: dict[str, int] = {}
-        for piece in pieces:
+        anchors = _anchors_in(document, pieces)
+        for i, piece in enumerate(pieces):
             ending = ID_ENDINGS.get(piece.kind, "")
             row = self._append(
                 _Node(
@@ -289,7 +292,7 @@ class _Nodes:
                     document=top,
                     parent=top if piece.parent is None else rows[piece.parent],
                     previous=last_of_kind.get(piece.kind, NO_ROW),
-                    references=piece.references,
+                    references=_joined(piece.references, anchors.get(i, ())),
                     metadata=document.metadata,
                     format=document.format,
                     tokens=piece.tokens,
@@ -357,6 +360,37 @@ class _Nodes:
         if row not in self._spelt:
             self._spelt[row] = _spell(self.nodes[row].text)
         return self._spelt[row]
+
+
+def _references_of_whole(document: Document, pieces: Sequence[Piece]) -> tuple[str, ...]:
+    """Return the links of a document that is one node, and what an address may lead to in it."""
+    links = document.references or (pieces[0].references if pieces else ())
+    targets = () if document.source_map is None else document.source_map.targets
+    return _joined(links, [f"{ANCHOR}{name}" for name in targets])
+
+
+def _anchors_in(document: Document, pieces: Sequence[Piece]) -> dict[int, list[str]]:
+    """Return what an address may lead to in each piece: a section by its heading, or a passage.
+
+    Args:
+        document: The document.
+        pieces: Its pieces, by place.
+    """
+    anchors: dict[int, list[str]] = {}
+    if document.source_map is None or not document.source_map.targets:
+        return anchors
+    known = [i for i, piece in enumerate(pieces) if piece.kind in ("section", "passage")]
+    starts = [pieces[i].start for i in known]
+    source = document.source_map
+    for place, name in zip(source.target_places.tolist(), source.targets, strict=True):
+        if known:
+            i = known[max(0, bisect_right(starts, place) - 1)]
+            anchors.setdefault(i, []).append(f"{ANCHOR}{name}")
+    return anchors
+
+
+def _joined(links: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*links, *more))) if more else tuple(links)
 
 
 def _collect_nodes(documents: Sequence[Document], pieces: Sequence[Sequence[Piece]]) -> _Nodes:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import freeze
 from clew.source_map import SourceMap
 from clew.store.tables import ColumnReader, ColumnWriter
 
 DOCUMENTS = "maps.documents"
+TARGETS = "maps.targets"
 
 
 def write_source_maps(writer: ColumnWriter, maps: Sequence[SourceMap | None]) -> None:
@@ -29,6 +31,10 @@ def write_source_maps(writer: ColumnWriter, maps: Sequence[SourceMap | None]) ->
     writer.texts("maps.files", [source_map.file for source_map in some])
     writer.numbers("maps.pages", [source_map.page or 0 for source_map in some], np.int32)
     writer.lists("maps.anchors", [source_map.anchors for source_map in some])
+    if any(source_map.targets for source_map in some):
+        writer.lists(TARGETS, [source_map.targets for source_map in some])
+        places = np.concatenate([source_map.target_places for source_map in some])
+        writer.numbers("maps.target_places", places)
     starts = np.cumsum([0, *(len(source_map.places) for source_map in some)])
     writer.numbers("maps.starts", starts, np.int64)
     for name in ("places", "lines", "verbatim", "anchor_places"):
@@ -52,12 +58,16 @@ def read_source_maps(reader: ColumnReader, n: int) -> list[SourceMap | None]:
     verbatim, anchor_places = reader.numbers("maps.verbatim"), reader.numbers("maps.anchor_places")
     starts, anchors = reader.numbers("maps.starts"), reader.lists("maps.anchors")
     anchor_starts = np.cumsum([0, *map(len, anchors)])
+    targets, target_places = _read_targets(reader, len(anchors))
+    target_starts = np.cumsum([0, *map(len, targets)])
     fits = (
         len(starts) == len(anchors) + 1
         and starts[0] == 0
         and (np.diff(starts) >= 0).all()
         and len(places) == len(lines) == len(verbatim) == starts[-1]
         and len(anchor_places) == anchor_starts[-1]
+        and len(targets) == len(anchors)
+        and len(target_places) == target_starts[-1]
     )
     if not fits:
         raise ValueError("the columns of maps.places have other lengths than maps.starts")
@@ -68,9 +78,11 @@ def read_source_maps(reader: ColumnReader, n: int) -> list[SourceMap | None]:
         anchors,
         pairwise(starts.tolist()),
         pairwise(anchor_starts.tolist()),
+        targets,
+        pairwise(target_starts.tolist()),
         strict=True,
     )
-    for document, file, page, names, (a, b), (c, d) in columns:
+    for document, file, page, names, (a, b), (c, d), own, (e, f) in columns:
         maps[document] = SourceMap(
             file,
             page or None,
@@ -79,5 +91,16 @@ def read_source_maps(reader: ColumnReader, n: int) -> list[SourceMap | None]:
             freeze(verbatim[a:b], np.bool_),
             freeze(anchor_places[c:d], np.int32),
             names,
+            freeze(target_places[e:f], np.int32),
+            own,
         )
     return maps
+
+
+def _read_targets(
+    reader: ColumnReader, n: int
+) -> tuple[Sequence[tuple[str, ...]], NDArray[np.integer]]:
+    """Return the targets of each of `n` maps and all their places; an earlier version has none."""
+    if not reader.has(f"{TARGETS}.starts"):
+        return [()] * n, np.zeros(0, np.int32)
+    return reader.lists(TARGETS), reader.numbers("maps.target_places")

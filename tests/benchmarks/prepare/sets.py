@@ -12,6 +12,7 @@ from clew.measure.files import read_lines
 from tests.benchmarks.everyday_corpora import Source, archive_texts
 from tests.benchmarks.prepare import (
     abstracts,
+    chats,
     faq,
     functions,
     manuals,
@@ -39,7 +40,7 @@ CISI = Checkout(
     "Shakiba-Alipour/Information-Retrieval-on-CISI", "7a23c34602e8949d795bb1835004546e00d1d1ba"
 )
 QMSUM = Checkout("Yale-LILY/QMSum", "83d7768c1f2b4dfeb091385d3dc7e239b8e5bb7e")
-
+MOLWENI = Checkout("HIT-SCIR/Molweni", "2eb681d7e610ee3fda4ab3b4cc364554bd17ee67")
 
 COSQA = Checkout("Jun-jie-Huang/CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
 AWS = Checkout("siagholami/aws-documentation", "2d06ee9011f3192b2ff38c09f04e01f1ea9e0191")
@@ -68,6 +69,7 @@ CHECKOUTS = (
     CRANFIELD,
     DOCPROMPTING,
     GIT_PAGES,
+    MOLWENI,
     OPENLAYERS,
     PYTHON,
     QMSUM,
@@ -230,6 +232,12 @@ def _meetings(store: Store) -> tuple[Material, Sequence[Draft]]:
     return meetings.prepare(store.checkout(QMSUM, lambda path: path.startswith(wanted))), ()
 
 
+def _chats(store: Store) -> tuple[Material, Sequence[Draft]]:
+    questions, *others = "MRC(withDiscourse)/test.json", "DP/dev.json", "DP/test.json"
+    texts = store.checkout(MOLWENI, lambda path: path in (questions, *others))
+    return chats.prepare(texts[questions], [texts[path] for path in others]), ()
+
+
 def _paragraphs(
     language: str, part: int, parts: int = 4, *, spaced: bool = True
 ) -> Callable[[Store], tuple[Material, Sequence[Draft]]]:
@@ -355,6 +363,7 @@ SETS: dict[str, PreparedSet] = {
     "cranfield": PreparedSet("abstracts", _cranfield, "cisi"),
     "cisi": PreparedSet("abstracts", _cisi, "cranfield"),
     "meetings": PreparedSet("meetings", _meetings, "cisi"),
+    "chats": PreparedSet("chats", _chats, "support"),
     "german": PreparedSet("languages", _paragraphs("de", 0)),
     "spanish": PreparedSet("languages", _paragraphs("es", 1)),
     "russian": PreparedSet("languages", _paragraphs("ru", 2)),

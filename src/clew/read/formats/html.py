@@ -76,6 +76,7 @@ class HtmlPage(NamedTuple):
         lines: Where the lines of the source begin in `text`.
         anchors: Pairs (place in `text`, anchor of the page).
         forwards_to: The address of the page that the browser opens in its place, or None.
+        targets: Pairs (place in `text`, name) of all that an address may lead to.
     """
 
     title: str | None
@@ -85,6 +86,7 @@ class HtmlPage(NamedTuple):
     lines: Sequence[LineStart] = ()
     anchors: Sequence[tuple[int, str]] = ()
     forwards_to: str | None = None
+    targets: Sequence[tuple[int, str]] = ()
 
 
 class _Strictness(IntEnum):
@@ -111,7 +113,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         raise UnreadableFileError(f"a page that forwards to {page.forwards_to}")
     declared = {"language": page.language, "url": page.url}
     metadata = {key: value for key, value in declared.items() if value}
-    source_map = SourceMap.of(file.id, page.lines, page.anchors)
+    source_map = SourceMap.of(file.id, page.lines, page.anchors, targets=page.targets)
     document = file.document(page.text, "markdown", title=page.title, **metadata, read_as="html")
     yield replace(document, source_map=source_map)
 
@@ -160,6 +162,7 @@ def parse_page(html: str) -> HtmlPage:
     tree = LexborHTMLParser(html)
     base = _attribute(tree.css_first("base[href]"), "href")
     text, lines, anchors = "", list[LineStart](), list[tuple[int, str]]()
+    targets = list[tuple[int, str]]()
     title, first_heading = None, None
     for root, strictness in _roots(tree):
         writer = MarkdownWriter(base, PageSource(html))
@@ -168,6 +171,7 @@ def parse_page(html: str) -> HtmlPage:
         if text:
             title, first_heading = writer.title, writer.first_heading
             lines, anchors = writer.places()
+            targets = writer.targets()
             break
     in_head = tree.css_first("head > title") or tree.css_first("title")
     head_title = " ".join((in_head.text() if in_head else "").split())
@@ -175,7 +179,8 @@ def parse_page(html: str) -> HtmlPage:
     title = title or title_beside_heading(head_title, first_heading or "") or None
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)
-    return HtmlPage(title, language, url, text, lines, anchors, _forwarding_address(tree))
+    forwards_to = _forwarding_address(tree)
+    return HtmlPage(title, language, url, text, lines, anchors, forwards_to, targets)
 
 
 def title_beside_heading(title: str, heading: str) -> str:
@@ -269,7 +274,7 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
                 anchor = _anchor(tag, attributes) if attributes else None
                 if (anchor or tag in WRITTEN) and node is not root:
                     source.enter(tag, anchor, is_empty=child is None)
-                writer.enter(tag, node)
+                writer.enter(tag, node, anchor)
                 if child is not None and not (tag == "pre" and _write_coloured(node, writer)):
                     node = child
                     continue

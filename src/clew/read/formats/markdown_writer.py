@@ -10,6 +10,7 @@ at the start of a line, before a bracket, in a heading.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
@@ -110,6 +111,10 @@ class MarkdownWriter:
         self._blocks: list[str] = []  # each behind what separates it from the one before
         self._marked: list[tuple[int, int, Mark, bool]] = []  # position in `_blocks`, offset there
         self._marks: list[Mark | None] = [None]  # of the lines that are being written
+        self._targets: list[tuple[int, int, str]] = []  # position in `_blocks`, offset there, name
+        self._next_targets: list[tuple[int, str]] = []  # line of the next block, name
+        self._row_targets: list[tuple[int, str]] = []  # row of the table, name
+        self._code_targets: list[tuple[int, str]] = []  # position in `_code_block`, name
         self._line: list[str] = []
         self._lists: list[_OpenList] = []
         self._waiting_lists: list[_OpenList] = []  # those with a mark that is still to be written
@@ -148,6 +153,15 @@ class MarkdownWriter:
                 anchors.append((place, mark.anchor))
         return lines, anchors
 
+    def targets(self) -> list[tuple[int, str]]:
+        """Return where what an address may lead to is in the text, by place, with its names."""
+        ends = list(accumulate(map(len, self._blocks[1:]), initial=0))
+        last = len(self._blocks) - 1  # what is behind all words is of the last ones
+        behind = [(last, 0, name) for _, name in self._next_targets] if self._blocks else []
+        return sorted(
+            (ends[block - 1] + offset, name) for block, offset, name in (*self._targets, *behind)
+        )
+
     def write_words(self, words: str) -> None:
         """Write the words of a text node."""
         if self._code_block is not None:
@@ -171,9 +185,16 @@ class MarkdownWriter:
         elif words.strip():
             self._line.append(words.lstrip())
 
-    def enter(self, tag: str, node: LexborNode) -> None:
-        """Begin an element."""
+    def enter(self, tag: str, node: LexborNode, anchor: str | None = None) -> None:
+        """Begin an element.
+
+        Args:
+            tag: What it is.
+            node: The element.
+            anchor: The name by which an address leads to it, or None.
+        """
         if self._code_block is not None:
+            self._await(tag, anchor)
             if tag == "br":
                 self._code_block.append("\n")
             elif tag == "code":
@@ -181,17 +202,20 @@ class MarkdownWriter:
         elif tag in BLOCKS:
             if not (tag == "dt" and self._term_goes_on):
                 self._flush(in_cell=tag not in CELLS and tag not in ROWS)
+            self._await(tag, anchor)
             if tag in ("dl", "dt"):
                 self._enter_definitions(tag, node)
             else:
                 self._enter_block(tag, node)
         else:
+            self._await(tag, anchor)
             self._enter_inline(tag, node)
 
     def leave(self, tag: str) -> None:
         """End an element."""
         if self._code_block is not None:
             if tag == "pre":
+                self._await_lines(self._code_block)
                 self._write_code("".join(self._code_block).strip("\n"))
                 self._code_block, self._code_mark = None, None
                 self.source.end("pre")
@@ -202,6 +226,17 @@ class MarkdownWriter:
         elif tag == "code" and self._code_spans:
             self._code_spans -= 1
             self._end_code_span()
+
+    def _await(self, tag: str, anchor: str | None) -> None:
+        """Note that an address leads to what is written next."""
+        if anchor is None:
+            return
+        if self._table is not None:
+            self._row_targets.append((max(0, len(self._table) - (tag != "tr")), anchor))
+        elif self._code_block is not None:
+            self._code_targets.append((len(self._code_block), anchor))
+        else:
+            self._next_targets.append((0, anchor))
 
     def _enter_block(self, tag: str, node: LexborNode) -> None:
         if tag == "pre":
@@ -395,7 +430,24 @@ class MarkdownWriter:
             for inside, line in further:
                 self._marked.append((block, begin + inside, mark._replace(line=line), False))
             last = number
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        self._targets += [
+            (block, starts[min(line, len(lines) - 1)], name) for line, name in self._next_targets
+        ]
+        self._next_targets.clear()
         self._after_item = bool(self._lists) and not content.startswith("```")
+
+    def _await_lines(self, code_block: Sequence[str]) -> None:
+        """Note which lines of a block of code an address leads to."""
+        if self._code_targets:
+            code = "".join(code_block)
+            empty = len(code) - len(code.lstrip("\n"))
+            above = list(accumulate((words.count("\n") for words in code_block), initial=0))
+            self._next_targets += [
+                (1 + max(0, above[position] - empty), name)  # the first line is the fence
+                for position, name in self._code_targets
+            ]
+            self._code_targets.clear()
 
     def _write_code(self, code: str) -> None:
         if not code.strip():
@@ -430,6 +482,9 @@ class MarkdownWriter:
         kept = [i for i, row in enumerate(self._table or []) if any(row)]
         rows = [row for row in self._table or [] if any(row)]
         marks = [self._row_marks[i] for i in kept]
+        places = [(bisect_left(kept, row), name) for row, name in self._row_targets]
+        self._next_targets += [(row + (row > 0), name) for row, name in places]
+        self._row_targets.clear()
         self._table = None
         width = max((len(row) for row in rows), default=0)
         if width == 0:

@@ -62,7 +62,8 @@ class Outline:
 
     Attributes:
         parts: Headings, blocks and closes, by place.
-        links: Pairs (place, link target), by place.
+        links: Pairs (place, link target), by place. Names that links lead to are among them, as
+            `graph.link_targets` has it.
     """
 
     parts: tuple[Heading | Block | Close, ...] = ()

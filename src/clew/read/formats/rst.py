@@ -13,8 +13,15 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clew.document import Document
+from clew.graph.link_targets import LABEL, REFERENCE
 from clew.read.formats.file_format import Format, SourceFile
-from clew.read.formats.outline import Block, Close, Heading, Outline, Share
+from clew.read.formats.outline import (
+    Block,
+    Close,
+    Heading,
+    Outline,
+    Share,
+)
 from clew.text.spans import paragraphs
 
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
@@ -33,6 +40,10 @@ _OPTION = re.compile(r"[ \t]+:[\w-]+:")  # of a directive
 # `.. autoclass::` and the like put in their place stands above the title, not below it.
 _NAMING = re.compile(r"\.\. (?!auto)[\w:+.-]+:: +([^\s(]+)")
 _WORD = re.compile(r"\w+")
+# A link to a label, with a text of its own or without; one whose text begins with "!" is none.
+_REF = re.compile(r":(?:std:)?(?:num)?ref:`(?!!)(?:[^`]*<)?([^`<>]+)>?`")
+_LABEL = re.compile(r"^[ \t]*+(\.\. )_(?!_)(`[^`\n]+`|(?:[^:`\n]|:(?=\S))+):[ \t]*$", re.MULTILINE)
+_SPACE = re.compile(r"\s+")
 _INCLUDE = re.compile(r"^[ \t]*\.\. (?:literal)?include:: +(\S+)[ \t]*$", re.MULTILINE)
 # The first line of a directive with its options, and all indented and empty lines behind.
 _GLOSSARY = re.compile(
@@ -78,7 +89,33 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
         for pattern in (_LINK, _INCLUDE)
         for match in pattern.finditer(text)
     ]
+    links += [
+        (match.start(), f"{REFERENCE}{label_name(match[1])}") for match in _REF.finditer(text)
+    ]
+    links += _labels(text)
     return Outline(tuple(parts), tuple(sorted(links)))
+
+
+def label_name(written: str) -> str:
+    r"""Return the name of a label as all that spell it are compared: spaces and case do not count.
+
+    Example:
+        >>> label_name("`Spring\n tide`"), label_name("spring  tide")
+        ('spring tide', 'spring tide')
+    """
+    return " ".join(written.strip("`").lower().split())
+
+
+def _labels(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each label with the place of what it stands above."""
+    found = list(_LABEL.finditer(text))
+    place_of: dict[int, int] = {}  # of what labels stand above, by where they begin
+    for match in reversed(found):
+        behind = _SPACE.match(text, match.end())
+        place = match.end() if behind is None else behind.end()
+        place_of[match.start(1)] = place_of.get(place, place)
+    for match in found:
+        yield place_of[match.start(1)], f"{LABEL}{label_name(match[2])}"
 
 
 def find_title(text: str) -> str | None:

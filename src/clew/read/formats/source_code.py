@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
 from clew.document import Document
@@ -33,6 +35,18 @@ WRAPPERS = (
     "variable_declarator",
 )
 COMMENTS = ("comment", "line_comment", "block_comment")
+# What begins a line in C++ and not in C.
+_CPP = re.compile(
+    r"^[ \t]*(?:class[ \t]+(?:\w+[ \t]+)?\w+[ \t]*(?:final[ \t]*)?(?:\{|:(?!:))|template[ \t]*<"
+    r"|namespace(?:[ \t]+[\w:]+)?\s*\{|(?:public|protected|private)[ \t]*:)",
+    re.MULTILINE,
+)
+# A macro before the name of a class, as libraries mark what they export; the grammar knows none.
+_EXPORTED = re.compile(
+    rb"^([ \t]*(?:class|struct)[ \t]+)[A-Z][A-Z0-9_]*_[A-Z0-9_]+"
+    rb"(?=[ \t]+\w+[ \t]*(?:final[ \t]*)?[:{;])",
+    re.MULTILINE,
+)
 # A parser reports each 100 of its steps. Code takes 1 report for 30 to 60 bytes; where it makes no
 # sense of a text, the parser tries ever more readings of it, in time that grows with a power of the
 # length.
@@ -58,13 +72,28 @@ class SyntaxNode(Protocol):
 
 
 def read(file: SourceFile, language: str) -> Iterator[Document]:
-    """Yield the file as one document; one that the parser makes no sense of is read as text."""
+    """Yield the file as one document; one that the parser makes no sense of is read as text.
+
+    A file `.h` is read as C++ where it is written in it.
+    """
     text = file.text()
+    if language == "c" and file.path.suffix.lower() == ".h" and _is_cpp(text):
+        language = "cpp"
     if parse_source(text.encode("utf-8", "surrogatepass"), language) is None:
         file.report(f"read as text: the parser for {language} makes no sense of it")
         yield file.document(text)
         return
     yield file.document(text, language, title=file.id)
+
+
+def _is_cpp(text: str) -> bool:
+    """Return whether a header is one of C++ that can be read, by what C does not have.
+
+    Example:
+        >>> _is_cpp("class Tide : public Sea {};"), _is_cpp("struct tide { int n; };")
+        (True, False)
+    """
+    return bool(_CPP.search(text)) and find_spec(LANGUAGES["cpp"].module) is not None
 
 
 def outline(text: str, share: Share, *, language: str) -> Outline:
@@ -98,6 +127,8 @@ def parse_source(raw: bytes, language: str) -> SyntaxNode | None:
     Raises:
         ImportError: The grammar of the language is not installed.
     """
+    if language == "cpp":
+        raw = _EXPORTED.sub(_blank, raw)
     parser, reports = _parser(language), 0
     max_reports = MIN_REPORTS + REPORTS_PER_BYTE * len(raw)
 
@@ -115,6 +146,10 @@ def parse_source(raw: bytes, language: str) -> SyntaxNode | None:
         parser.reset()
         return None
     return root
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    return match[1] + b" " * (match.end() - match.end(1))
 
 
 @lru_cache

@@ -15,6 +15,7 @@ from clew.document import Document
 from clew.read.formats import markdown, rst
 from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.indented_text import outline_by_indentation
+from clew.read.formats.messages import messages_in
 from clew.read.formats.outline import Block, Outline, Share
 from clew.text.spans import paragraphs
 
@@ -73,10 +74,16 @@ def _has_hash_headings(text: str) -> bool:
     return len(levels) >= MIN_HEADINGS and len(set(levels)) > 1
 
 
-def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
-    """Return the paragraphs of a text, and the sections that its indentation shows."""
+def outline(text: str, share: Share | None = None) -> Outline:
+    """Return the paragraphs of a text and their messages, or what its indentation shows."""
     parts = outline_by_indentation(text)
-    return Outline(parts or tuple(Block(start, end) for start, end in paragraphs(text)))
+    return Outline(parts or tuple(_paragraph(text, *span, share) for span in paragraphs(text)))
+
+
+def _paragraph(text: str, start: int, end: int, share: Share | None) -> Block:
+    """Return a paragraph, with its messages where it is a row of them."""
+    messages = messages_in(text, start, end, share)
+    return Block(start, end, "list", messages) if messages else Block(start, end)
 
 
 def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says

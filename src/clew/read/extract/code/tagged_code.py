@@ -66,6 +66,8 @@ MORE_TAGS = {  # beside the grammar's own
         (call_expression function: (qualified_identifier name: (identifier) @name)) @reference.call
         (new_expression type: (type_identifier) @name) @reference.class
         (base_class_clause (type_identifier) @name) @reference.implementation
+        (base_class_clause (qualified_identifier name: (type_identifier) @name))
+            @reference.implementation
         (base_class_clause (template_type name: (type_identifier) @name))
             @reference.implementation""",
 }
@@ -244,7 +246,10 @@ def _definition(node: SyntaxNode, name: SyntaxNode, raw: bytes) -> Definition | 
             if parent is None or outer.type in DECLARATIONS:
                 break
             outer = parent
-        is_pure = outer.type == "field_declaration" and outer.child_by_field_name("default_value")
+        default = outer.child_by_field_name("default_value")
+        is_pure = (
+            outer.type == "field_declaration" and default is not None and _text(default, raw) == "0"
+        )
         if outer.type != "function_definition" and not is_pure:
             return None
         scope = getattr(name, "parent", None)
@@ -276,7 +281,7 @@ def _words_of_owner(node: SyntaxNode, raw: bytes) -> list[str]:
 def _reference(name: SyntaxNode, relation: str, raw: bytes) -> NamedReference:
     parent = getattr(name, "parent", None)
     receiver = ""
-    if parent is not None and relation == CALLS:
+    if parent is not None and (relation == CALLS or parent.type == "qualified_identifier"):
         fields = (parent.child_by_field_name(field) for field in RECEIVERS)
         on = next((field for field in fields if field is not None), None)
         is_other = on is not None and on.start_byte < name.start_byte

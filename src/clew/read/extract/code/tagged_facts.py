@@ -125,6 +125,8 @@ class _Names:
         named = [c for c in candidates if last in (c.container, _package(c))]
         if named:
             return _nearest(named, file)
+        if reference.relation == INHERITS:  # in a namespace
+            return self._plain(candidates, reference.scope, file)
         if on == last and TYPE_NAME.match(on) and file.file.format not in FREE_CAPITALS:
             return None  # of a type that has no such member, or is defined elsewhere
         return _only_member(candidates, reference)
