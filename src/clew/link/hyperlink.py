@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -92,18 +92,23 @@ class Hyperlink:
         row_of_name = _document_names(graph, range(len(graph)))
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
-        sections, labels = _Sections(graph), _Labels(graph)
+        named = _named_rows(graph)
+        sections, labels = _Sections(graph, named), _Labels(graph, named)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
+        documents, parents = graph.documents.tolist(), graph.parents.tolist()
+        folders: dict[int, str] = {-1: ""}
         for row in rows:
             references = graph.references[row]
             if not references:
                 continue
-            document = int(graph.documents[row])
-            folder = posixpath.dirname(graph.ids[document]) if document >= 0 else ""
+            document = documents[row]
+            if document not in folders:
+                folders[document] = posixpath.dirname(graph.ids[document])
+            folder = folders[document]
             for reference in references:
                 if reference.startswith(NO_PATHS):
                     head = labels.find(document, reference)
-                    if head is not None and not _is_in(graph, row, head):
+                    if head is not None and head != document and not _is_in(parents, row, head):
                         pairs[row, head] = None
                     continue
                 target, anchor = _target_and_anchor(reference)
@@ -114,7 +119,7 @@ class Hyperlink:
                     head = known if target else document
                     heads[key] = None if head is None else sections.find(head, anchor)
                 head = heads[key]
-                if head is not None and not _is_in(graph, row, head):
+                if head is not None and head != document and not _is_in(parents, row, head):
                     pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
@@ -122,11 +127,11 @@ class Hyperlink:
 class _Labels:
     """What the labels of all documents stand above."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, named: Sequence[int]) -> None:
         self.graph = graph
         self.rows_of: dict[str, list[int]] = {}
-        for row, references in enumerate(graph.references):
-            for one in references:
+        for row in named:
+            for one in graph.references[row]:
                 if one.startswith(LABEL):
                     self.rows_of.setdefault(one.removeprefix(LABEL), []).append(row)
 
@@ -151,13 +156,8 @@ class _Labels:
 class _Sections:
     """What addresses lead to in a graph's documents: by their names, or the words of headings."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, named: Sequence[int]) -> None:
         rows = graph.rows("section")
-        named = [
-            row
-            for row, references in enumerate(graph.references)
-            if any(one.startswith(ANCHOR) for one in references)
-        ]
         self.named_in: dict[int, list[int]] = {}
         for row in named:
             self.named_in.setdefault(int(graph.documents[row]), []).append(row)
@@ -211,12 +211,17 @@ def _anchor_words(text: str) -> str:
     return "-".join(_ANCHOR_WORD.findall(text.lower()))
 
 
-def _is_in(graph: Graph, row: int, other: int) -> bool:
-    """Return whether a node is another, or in it."""
-    if other == graph.documents[row]:
-        return True
+def _named_rows(graph: Graph) -> list[int]:
+    """Return the nodes that have a name of their own, or a link to one."""
+    every = dict.fromkeys(chain.from_iterable(graph.references))
+    marked = {one for one in every if one.startswith(NO_PATHS)}
+    return [row for row, some in enumerate(graph.references) if not marked.isdisjoint(some)]
+
+
+def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
+    """Return whether a node is another, or in it, by the parent of each node."""
     while row >= 0 and row != other:
-        row = int(graph.parents[row])
+        row = parents[row]
     return row == other
 
 
