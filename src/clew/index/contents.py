@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.embedding.reweighted import embedder_now
 from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
@@ -80,9 +79,13 @@ class IndexContents:
     @property
     def embedder(self) -> Embedder:
         """What questions are embedded with."""
-        embedder = self.config.embedder or embedder_now(self.graph) or self.fitted_embedder
+        embedder = self.config.embedder or self.fitted_embedder
         assert embedder is not None, "building an index fits the embedder that nobody gave"
-        return embedder
+        if not self.fitted or not self.changed:
+            return embedder
+        from clew.embedding.reweighted import embedder_now  # it loads what counts words
+
+        return embedder_now(self.graph) or embedder
 
     @property
     def fitted(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clew.embedding.reweighted import embedder_now
 from clew.index.contents import IndexContents
 from clew.items import Step
 
@@ -25,10 +24,14 @@ def drift_step(index: IndexContents) -> Step | None:
         >>> drift_step(Index.from_documents(["The sea."])) is None
         True
     """
+    if not index.changed:
+        return None
+    from clew.embedding.reweighted import embedder_now  # it loads what counts words
+
     read_by_all = index.knowledge is not None and len(index.graph.facts) > 0
     follows = embedder_now(index.graph) is not None
     kept = [WEIGHTS] * (index.fitted and not follows) + [NAMES] * read_by_all
-    if not kept or not index.changed:
+    if not kept:
         return None
     share = index.changed / max(1, len(index.graph.rows("passage")))
     notes = {

@@ -30,6 +30,7 @@ from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
 from clew.index.question import Where, metadata_test
+from clew.index.weights import with_weights_as_built
 from clew.read import pieces_in, without_relationships
 from clew.seed.known_words import carry_words
 
@@ -277,6 +278,7 @@ class FilteredIndexes:
 
 def _filter_documents(index: Contents, allowed: Mask) -> Contents:
     """Return the index of the allowed documents, built again without asking a language model."""
+    index = with_weights_as_built(index)
     documents = tuple(compress(index.documents, allowed.tolist()))
     if all(document.heading for document in documents):
         nothing = np.zeros(len(index.graph), np.bool_)

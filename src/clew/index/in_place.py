@@ -28,7 +28,6 @@ from clew.document import Document
 from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
-from clew.embedding.reweighted import as_built, reweighted
 from clew.graph import (
     DeferredEdges,
     Edges,
@@ -46,6 +45,7 @@ from clew.graph.filtering import surviving_rows
 from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
+from clew.index.weights import with_weights_as_built, with_weights_of_now
 from clew.processes import working
 from clew.read import (
     CachedExtractor,
@@ -180,25 +180,6 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     if index.fitted:
         return _fitted_again(index, allowed, forbidden)
     return _without(index, ~allowed, forbidden, waits=True)
-
-
-def with_weights_of_now(index: Contents) -> Contents:
-    """Return an index whose vectors follow the weights of its words, where they can.
-
-    Args:
-        index: The index, whose vectors are weighted as when it was built whole.
-    """
-    if not index.fitted or not index.changed or index.config.nearest is not None:
-        return index
-    fitted = index.fitted_embedder and index.fitted_embedder.fitted
-    known = not texts_embedded_as(index.documents)
-    return replace(index, graph=reweighted(index.graph, fitted, known=known))
-
-
-def with_weights_as_built(index: Contents) -> Contents:
-    """Return an index with vectors as they were when it was built whole, for a change of it."""
-    graph = as_built(index.graph)
-    return index if graph is index.graph else replace(index, graph=graph)
 
 
 def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:

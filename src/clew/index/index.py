@@ -440,9 +440,13 @@ class Index(IndexContents):
             progress: Whether to show bars on stderr.
         """
         from clew.index.build import generate_texts
+        from clew.index.weights import with_weights_as_built
 
+        built = with_weights_as_built(self)  # with whose vectors those of the texts are compared
         with metered(self.graph.count) as meter:
-            graph, failed = generate_texts(self.graph, self.embedder, generators, progress=progress)
+            graph, failed = generate_texts(
+                built.graph, built.embedder, generators, progress=progress
+            )
         generated = replace(
             self,
             graph=graph,

@@ -16,9 +16,9 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
-from clew.index.in_place import with_weights_as_built, with_weights_of_now
 from clew.index.learning import Learned
 from clew.index.options import check_names, option_names
+from clew.index.weights import with_weights_as_built, with_weights_of_now
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns
 from clew.storage.address import DATABASE_SCHEMES as DATABASE_SCHEMES
 from clew.storage.address import is_storage, without_password

@@ -24,6 +24,7 @@ from clew.index.contents import IndexContents
 from clew.index.index import Index
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
+from clew.index.weights import with_weights_as_built
 from clew.items import Step
 from clew.read import Triple
 from clew.remote.address import Address
@@ -424,6 +425,8 @@ class RemoteIndex(PulledIndex):
     ) -> None:
         root = Path(self._folder.name)
         after.save(root)
+        # With the weights of words as they are now, one change would write all vectors anew.
+        after, before = with_weights_as_built(after), with_weights_as_built(before)
         finish(self._database.write(session, found, after, before.graph, root))
 
     def close(self) -> None:

@@ -25,7 +25,9 @@ def save_remote(index: IndexContents, address: str | os.PathLike[str]) -> None:
         ValueError: What is in the database is of another version.
     """
     from clew.index.saving import save_contents
+    from clew.index.weights import with_weights_as_built
 
+    index = with_weights_as_built(index)  # else one change would write all vectors anew
     parsed = Address.parse(str(address))
     database = connect(parsed)
     try:
