@@ -1,4 +1,4 @@
-"""Links of a graph that grows are those of the graph made at once."""
+"""Links of a graph that grows or shrinks are those of the graph made at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Graph
+from clew.graph import Edges, Graph
 from clew.link import Hyperlink
 
 NAMES = (
@@ -16,9 +16,10 @@ NAMES = (
 LINKS = (
     "a", "a.md", "../a.md#x", "..", ".", "b/", "b/..", "./c", "../b/c/", "e%20f.md", "%2E%2E", "#top",
     "https://x.org/b", "https://x.org", "module:pkg", "module:pkg.mod", "/a", "D.md", "d", "mod",
+    "a.md#some-words", "d#x", "ref:l", "ref:m", "label:l", "label:m", "anchor:x", "/", "b/c/d/..",
 )  # fmt: skip
 document = st.tuples(
-    st.lists(st.sampled_from(LINKS), max_size=3),
+    st.lists(st.sampled_from(LINKS), max_size=4),
     st.sampled_from(
         [{}, {}, {"module": "pkg.mod"}, {"url": "https://x.org/b"}, {"source": "b/a.md"}]
     ),
@@ -26,17 +27,23 @@ document = st.tuples(
 
 
 def graph_of(ids, documents):
-    """Documents, each with a passage in it that has its links."""
+    """Documents, each with a section and in it a passage that has its links and names."""
     n = len(documents)
-    owners = np.repeat(np.arange(n) * 2, 2)
+    firsts = np.arange(n) * 3
     return Graph.of(
-        [f"text {row}" for row in range(2 * n)],
-        ids=[name for id in ids for name in (id, f"{id}#0")],
-        kinds=["document", "passage"] * n,
-        documents=owners,
-        references=tuple(refs for links, _ in documents for refs in ((), tuple(links))),
-        metadata=tuple(one for _, metadata in documents for one in (metadata, {})),
+        [text for row in range(n) for text in (f"text {row}", "Some words", f"It is {row}.")],
+        ids=[name for id in ids for name in (id, f"{id}#s", f"{id}#0")],
+        kinds=["document", "section", "passage"] * n,
+        documents=np.repeat(firsts, 3),
+        parents=[row for first in firsts.tolist() for row in (-1, first, first + 1)],
+        references=tuple(refs for links, _ in documents for refs in ((), (), tuple(links))),
+        metadata=tuple(one for _, metadata in documents for one in (metadata, {}, {})),
     )
+
+
+def pairs_of(edges):
+    assert set(edges.kinds) <= {"hyperlink"}
+    return list(zip(edges.tails.tolist(), edges.heads.tolist(), strict=True))
 
 
 @given(st.permutations(NAMES), st.lists(document, min_size=2, max_size=9), st.data())
@@ -44,20 +51,46 @@ def test_links_of_a_graph_that_grew_are_those_of_all_at_once(names, documents, d
     ids = names[: len(documents)]
     n = data.draw(st.integers(1, len(documents) - 1))
     base, graph = graph_of(ids[:n], documents[:n]), graph_of(ids, documents)
-    before = Hyperlink().on(base)
-    grown, at_once = Hyperlink().grow(graph, before, len(base)), Hyperlink().on(graph)
-    assert grown.tails.tolist() == at_once.tails.tolist()
-    assert grown.heads.tolist() == at_once.heads.tolist()
-    assert list(grown.kinds) == list(at_once.kinds)
+    grown = Hyperlink().grow(graph, Hyperlink().on(base), len(base))
+    assert pairs_of(grown) == pairs_of(Hyperlink().on(graph))
 
 
-def test_links_are_not_read_again_for_a_document_that_none_may_name(monkeypatch):
-    documents = [(["b.md"], {}), ([], {}), (["a.md"], {})]
-    base, graph = (
-        graph_of(["a.md", "b.md"], documents[:2]),
-        graph_of(["a.md", "b.md", "zz"], documents),
-    )
-    before = Hyperlink().on(base)
-    monkeypatch.setattr(Hyperlink, "on", None)
-    grown = Hyperlink().grow(graph, before, len(base))
-    assert list(zip(grown.tails.tolist(), grown.heads.tolist(), strict=True)) == [(1, 2), (5, 0)]
+@given(st.permutations(NAMES), st.lists(document, min_size=2, max_size=9), st.data())
+def test_links_of_a_graph_that_shrank_are_those_of_the_rest(names, documents, data):
+    ids = names[: len(documents)]
+    stays = np.array(data.draw(st.lists(st.booleans(), min_size=len(ids), max_size=len(ids))))
+    base = graph_of(ids, documents)
+    rest = graph_of(*([one for one, stay in zip(some, stays, strict=True) if stay]
+                      for some in (ids, documents)))  # fmt: skip
+    is_left = np.repeat(stays, 3)
+    row_now = np.cumsum(is_left) - 1
+    before = pairs_of(Hyperlink().on(base))
+    left = [(row_now[t], row_now[h]) for t, h in before if is_left[t] and is_left[h]]
+    bereft = np.zeros(len(rest), np.bool_)
+    bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
+    edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
+    assert pairs_of(Hyperlink().shrink(rest, edges, bereft)) == pairs_of(Hyperlink().on(rest))
+
+
+def test_no_other_links_are_read_again_than_what_a_change_may_concern(monkeypatch):
+    links = [["b.md"], ["zz.md"], ["a.md"], ["a"]]
+    documents = [(some, {}) for some in links]
+    ids = ["a.md", "b.md", "zz.md", "c.md"]
+    base, graph = graph_of(ids[:2], documents[:2]), graph_of(ids[:3], documents[:3])
+    whole = graph_of(ids, documents)
+    before, after = Hyperlink().on(base), Hyperlink().on(whole)
+    read = []
+    make = Hyperlink._edges_of
+
+    def noted(self, graph, rows):
+        read.append(list(rows))
+        return make(self, graph, rows)
+
+    monkeypatch.setattr(Hyperlink, "_edges_of", noted)
+    assert pairs_of(before) == [(2, 3)]
+    assert pairs_of(Hyperlink().grow(graph, before, len(base))) == [(2, 3), (5, 6), (8, 0)]
+    assert pairs_of(after) == [(2, 3), (5, 6), (8, 0), (11, 0)]
+    none = np.zeros(9, np.bool_)
+    left = after.take(np.arange(3))
+    assert pairs_of(Hyperlink().shrink(graph, left, none)) == [(2, 3), (5, 6), (8, 0)]
+    assert read == [[5, 8]]

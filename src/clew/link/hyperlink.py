@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import ClassVar
 from urllib.parse import unquote, urldefrag
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Mask
+from clew.graph import Edges, Graph, Mask, Rows, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
 MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
 _ANCHOR_WORD = re.compile(r"[^\W_]+")
-_WORDS = re.compile(r"[/\\:.#\n]")  # what is between the words of a path
-# A link to a folder that it does not name, such as `..` or `guide/.`
-_UPWARDS = re.compile(r"(?<![^/\\\n])\.{1,2}/*(?:#.*)?$", re.MULTILINE)
+_UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
 
 
 @dataclass(frozen=True)
@@ -58,42 +56,51 @@ class Hyperlink:
         """Return the edges of a graph with more nodes, from those of the graph before.
 
         A link that was there leads to another document, or to none, only where one that came has
-        the last part of its name.
+        the last part of its name, and to another label only where one of its name came.
         """
         came = range(n_before, len(graph))
-        old = dict.fromkeys(chain.from_iterable(graph.references[:n_before]))
-        labels = chain.from_iterable(graph.references[row] for row in came)
-        if any(
-            one.startswith(LABEL) and f"{REFERENCE}{one.removeprefix(LABEL)}" in old
-            for one in labels
-        ):
-            return self.on(graph)
-        links = "\n".join(one for one in old if not one.startswith(NO_PATHS))
-        links += "\n" + unquote(links)
-        lower = links.lower()
-        parts = [part for name in _document_names(graph, came) for part in _last_parts(name)]
-        likely = [words for words in map(_WORDS.split, parts) if all(one in lower for one in words)]
-        every = set(_WORDS.split(lower)) if likely else set[str]()
-        if any(map(every.issuperset, likely)) or _UPWARDS.search(links):
-            return self.on(graph)
-        if not any(graph.references[n_before:]):
-            return before
-        return Edges.join([before, self._edges_of(graph, came)])
+        names = _document_names(graph, came)
+        last_parts = {posixpath.basename(name) for name in (*names, *_paths_of(names))}
+        labels = {
+            f"{REFERENCE}{one.removeprefix(LABEL)}"
+            for one in chain.from_iterable(graph.references[n_before:])
+            if one.startswith(LABEL)
+        }
+        rows = _linked_rows(graph.references[:n_before], last_parts, labels)
+        rows += [row for row in came if graph.references[row]]
+        return self._with_edges_of(graph, rows, before)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph of fewer nodes, from those that are left of the graph before.
 
-        What is gone may have had a name that another document has, too.
+        What is gone may have had a name that another document or label has, too: a link to it leads
+        there then. A short name may be that of one document alone now: any link may mean it.
         """
-        return self.on(graph)
+        short_names = dict(_short_names(_document_names(graph, range(len(graph)))))
+        last_parts = {posixpath.basename(name) for name in short_names}
+        linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
+        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left)
 
-    def _edges_of(self, graph: Graph, rows: range) -> Edges:
+    def _with_edges_of(self, graph: Graph, rows: Sequence[int], before: Edges) -> Edges:
+        """Return the edges of a graph, of which those from some nodes are made again.
+
+        Args:
+            graph: The graph.
+            rows: The nodes whose edges are made again.
+            before: The edges, in the order of their tails.
+        """
+        if not rows:
+            return before
+        others = before.take(np.flatnonzero(~row_mask(rows, len(graph))[before.tails]))
+        edges = Edges.join([others, self._edges_of(graph, rows)])
+        return edges.take(np.argsort(edges.tails, kind="stable"))
+
+    def _edges_of(self, graph: Graph, rows: Sequence[int]) -> Edges:
         """Return the edges from some nodes."""
         row_of_name = _document_names(graph, range(len(graph)))
         row_of_short_name = dict(_short_names(row_of_name))
         pairs: dict[tuple[int, int], None] = {}
-        named = _named_rows(graph)
-        sections, labels = _Sections(graph, named), _Labels(graph, named)
+        sections, labels = _Sections(graph), _Labels(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
         documents, parents = graph.documents.tolist(), graph.parents.tolist()
         folders: dict[int, str] = {-1: ""}
@@ -127,13 +134,21 @@ class Hyperlink:
 class _Labels:
     """What the labels of all documents stand above."""
 
-    def __init__(self, graph: Graph, named: Sequence[int]) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rows_of: dict[str, list[int]] = {}
-        for row in named:
-            for one in graph.references[row]:
-                if one.startswith(LABEL):
-                    self.rows_of.setdefault(one.removeprefix(LABEL), []).append(row)
+
+    @cached_property
+    def rows_of(self) -> Mapping[str, Sequence[int]]:
+        """The rows that have each label."""
+        rows_of: dict[str, list[int]] = {}
+        every = dict.fromkeys(chain.from_iterable(self.graph.references))
+        if labels := {one for one in every if one.startswith(LABEL)}:
+            for row, references in enumerate(self.graph.references):
+                if not labels.isdisjoint(references):
+                    for one in references:
+                        if one in labels:
+                            rows_of.setdefault(one.removeprefix(LABEL), []).append(row)
+        return rows_of
 
     def find(self, document: int, reference: str) -> int | None:
         """Return the row that a link in a document leads to, or None; a mere name is no link."""
@@ -156,14 +171,11 @@ class _Labels:
 class _Sections:
     """What addresses lead to in a graph's documents: by their names, or the words of headings."""
 
-    def __init__(self, graph: Graph, named: Sequence[int]) -> None:
-        rows = graph.rows("section")
-        self.named_in: dict[int, list[int]] = {}
-        for row in named:
-            self.named_in.setdefault(int(graph.documents[row]), []).append(row)
+    def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rows = rows[np.argsort(graph.documents[rows], kind="stable")]
+        self.rows = np.argsort(graph.documents, kind="stable")
         self.documents = graph.documents[self.rows]
+        self.is_section = graph.kinds.mask("section")
         # Of the documents that were asked for: rows by name, and by the words of the heading.
         self.known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
 
@@ -173,7 +185,10 @@ class _Sections:
         if not anchor or document < 0:
             return document
         if document not in self.known:
-            self.known[document] = self._names_of(document), self._headings_of(document)
+            first, last = np.searchsorted(self.documents, (document, document + 1)).tolist()
+            some = self.rows[first:last]
+            headings = some[self.is_section[some]]
+            self.known[document] = self._names_of(some), self._headings_of(headings)
         names, rows = self.known[document]
         if anchor in names:
             return names[anchor]
@@ -182,18 +197,17 @@ class _Sections:
         # Sphinx puts "term-" before the entries of a glossary.
         return rows.get(words, rows.get(words.removeprefix("term-"), document))
 
-    def _names_of(self, document: int) -> dict[str, int]:
+    def _names_of(self, some: Rows) -> dict[str, int]:
         rows: dict[str, int] = {}
-        for row in self.named_in.get(document, ()):
+        for row in some.tolist():
             for one in self.graph.references[row]:
                 if one.startswith(ANCHOR):
                     rows.setdefault(one.removeprefix(ANCHOR), row)
         return rows
 
-    def _headings_of(self, document: int) -> dict[str, int]:
-        first, last = np.searchsorted(self.documents, (document, document + 1)).tolist()
+    def _headings_of(self, some: Rows) -> dict[str, int]:
         rows: dict[str, int] = {}
-        for row in self.rows[first:last].tolist():
+        for row in some.tolist():
             heading = self.graph.texts[row]
             for words in (heading, heading.partition("(")[0]):  # an anchor has no parameters
                 rows.setdefault(_anchor_words(words), row)
@@ -211,11 +225,35 @@ def _anchor_words(text: str) -> str:
     return "-".join(_ANCHOR_WORD.findall(text.lower()))
 
 
-def _named_rows(graph: Graph) -> list[int]:
-    """Return the nodes that have a name of their own, or a link to one."""
-    every = dict.fromkeys(chain.from_iterable(graph.references))
-    marked = {one for one in every if one.startswith(NO_PATHS)}
-    return [row for row, some in enumerate(graph.references) if not marked.isdisjoint(some)]
+def _linked_rows(
+    references: Sequence[Sequence[str]], last_parts: Collection[str], labels: Collection[str]
+) -> list[int]:
+    """Return the nodes of which a link may mean some documents, or names one of some labels.
+
+    Args:
+        references: The links of each node.
+        last_parts: The last parts of the names of the documents.
+        labels: References to the labels.
+    """
+    if not last_parts and not labels:
+        return []
+    # What folder an upward link means depends on where it stands.
+    parts = {*last_parts, *_UPWARDS}
+    some = {
+        one
+        for one in dict.fromkeys(chain.from_iterable(references))
+        if not parts.isdisjoint(_last_parts(one)) or one in labels
+    }
+    return [row for row, one in enumerate(references) if not some.isdisjoint(one)] if some else []
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _last_parts(reference: str) -> frozenset[str]:
+    """Return the last parts of all names that a link may mean, from any folder."""
+    if reference.startswith(NO_PATHS):
+        return frozenset()
+    names = _possible_names(_target_and_anchor(reference)[0], "")
+    return frozenset(posixpath.basename(name) for name in names)
 
 
 def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
@@ -223,15 +261,6 @@ def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
     while row >= 0 and row != other:
         row = parents[row]
     return row == other
-
-
-def _last_parts(name: str) -> list[str]:
-    """Return what a link to a document has in it: its file without ending, its folder."""
-    path = name.removeprefix(MODULE).replace(".", "/") if name.startswith(MODULE) else name
-    folder, file = posixpath.split(path.rstrip("/"))
-    stem = posixpath.splitext(file)[0].lower()
-    is_front = stem in (*FRONT_PAGES, "__init__")
-    return [stem, posixpath.basename(folder).lower()] if is_front else [stem]
 
 
 def _document_names(graph: Graph, rows: range) -> dict[str, int]:
@@ -268,19 +297,23 @@ def _possible_names(target: str, folder: str) -> tuple[str, ...]:
 
 
 def _short_names(row_of_name: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """Shorter names of files, where one file alone has them, with its row.
-
-    A file's path without its ending, and a folder's path for its front page.
-    """
+    """Shorter names of files, where one file alone has them, with its row."""
     rows_of: dict[str, set[int]] = {}
     for name, row in row_of_name.items():
+        for path in _paths_of((name,)):
+            rows_of.setdefault(path, set()).add(row)
+    yield from ((name, rows.pop()) for name, rows in rows_of.items() if len(rows) == 1)
+
+
+def _paths_of(names: Iterable[str]) -> Iterator[str]:
+    """Shorter names that files may have: paths without an ending, the folders of front pages."""
+    for name in names:
         path, ending = posixpath.splitext(name)
         folder, stem = posixpath.split(path)
         if ending and "://" not in name and not name.startswith(MODULE):
-            rows_of.setdefault(path, set()).add(row)
-            if stem.lower() in FRONT_PAGES:
-                rows_of.setdefault(folder, set()).add(row)
-    yield from ((name, rows.pop()) for name, rows in rows_of.items() if name and len(rows) == 1)
+            yield path
+            if folder and stem.lower() in FRONT_PAGES:
+                yield folder
 
 
 def _first_known(names: Iterable[str], *tables: Mapping[str, int]) -> int | None:
