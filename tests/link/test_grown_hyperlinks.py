@@ -82,9 +82,9 @@ def test_no_other_links_are_read_again_than_what_a_change_may_concern(monkeypatc
     read = []
     make = Hyperlink._edges_of
 
-    def noted(self, graph, rows):
+    def noted(self, graph, rows, names=None):
         read.append(list(rows))
-        return make(self, graph, rows)
+        return make(self, graph, rows, names)
 
     monkeypatch.setattr(Hyperlink, "_edges_of", noted)
     assert pairs_of(before) == [(2, 3)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -59,8 +59,8 @@ class Hyperlink:
         the last part of its name, and to another label only where one of its name came.
         """
         came = range(n_before, len(graph))
-        names = _document_names(graph, came)
-        last_parts = {posixpath.basename(name) for name in (*names, *_paths_of(names))}
+        names = _Names(graph, came)
+        last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
         labels = {
             f"{REFERENCE}{one.removeprefix(LABEL)}"
             for one in chain.from_iterable(graph.references[n_before:])
@@ -76,29 +76,33 @@ class Hyperlink:
         What is gone may have had a name that another document or label has, too: a link to it leads
         there then. A short name may be that of one document alone now: any link may mean it.
         """
-        short_names = dict(_short_names(_document_names(graph, range(len(graph)))))
-        last_parts = {posixpath.basename(name) for name in short_names}
+        if not any(graph.references):
+            return left
+        names = _Names(graph, range(len(graph)))
+        last_parts = {posixpath.basename(name) for name in names.row_of_path}
         linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
-        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left)
+        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left, names)
 
-    def _with_edges_of(self, graph: Graph, rows: Sequence[int], before: Edges) -> Edges:
+    def _with_edges_of(
+        self, graph: Graph, rows: Sequence[int], before: Edges, names: _Names | None = None
+    ) -> Edges:
         """Return the edges of a graph, of which those from some nodes are made again.
 
         Args:
             graph: The graph.
             rows: The nodes whose edges are made again.
             before: The edges, in the order of their tails.
+            names: Those of all documents, where they are known.
         """
         if not rows:
             return before
         others = before.take(np.flatnonzero(~row_mask(rows, len(graph))[before.tails]))
-        edges = Edges.join([others, self._edges_of(graph, rows)])
+        edges = Edges.join([others, self._edges_of(graph, rows, names)])
         return edges.take(np.argsort(edges.tails, kind="stable"))
 
-    def _edges_of(self, graph: Graph, rows: Sequence[int]) -> Edges:
+    def _edges_of(self, graph: Graph, rows: Sequence[int], names: _Names | None = None) -> Edges:
         """Return the edges from some nodes."""
-        row_of_name = _document_names(graph, range(len(graph)))
-        row_of_short_name = dict(_short_names(row_of_name))
+        names = names or _Names(graph, range(len(graph)))
         pairs: dict[tuple[int, int], None] = {}
         sections, labels = _Sections(graph), _Labels(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
@@ -121,14 +125,44 @@ class Hyperlink:
                 target, anchor = _target_and_anchor(reference)
                 key = folder if target else graph.ids[document], reference
                 if key not in heads:
-                    names = _possible_names(target, folder)
-                    known = _first_known(names, row_of_name, row_of_short_name)
-                    head = known if target else document
+                    head = names.find(_possible_names(target, folder)) if target else document
                     heads[key] = None if head is None else sections.find(head, anchor)
                 head = heads[key]
                 if head is not None and head != document and not _is_in(parents, row, head):
                     pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
+
+
+class _Names:
+    """The names of the documents among some nodes: ids, URLs, sources and modules.
+
+    Attributes:
+        row_of: The row of each name; of equal names, the first.
+        rows_of_path: The rows of each shorter name, as `_paths_of` returns them.
+    """
+
+    def __init__(self, graph: Graph, rows: range) -> None:
+        self.row_of: dict[str, int] = {}
+        self.rows_of_path: dict[str, set[int]] = {}
+        some = np.arange(rows.start, rows.stop)
+        for row in some[graph.documents[rows.start : rows.stop] == some].tolist():
+            metadata = graph.metadata[row]
+            also = [metadata.get(key) for key in ("url", "source", "module")]
+            for name in _names_of_document(graph.ids[row], *(str(one or "") for one in also)):
+                if self.row_of.setdefault(name, row) == row:
+                    for path in _paths_of(name):
+                        self.rows_of_path.setdefault(path, set()).add(row)
+
+    @cached_property
+    def row_of_path(self) -> Mapping[str, int]:
+        """The row of each shorter name that one document alone has."""
+        one_each = ((path, rows) for path, rows in self.rows_of_path.items() if len(rows) == 1)
+        return {path: row for path, rows in one_each for row in rows}
+
+    def find(self, names: Sequence[str]) -> int | None:
+        """Return the row of the first of these names that is known, or else of a shorter one."""
+        tables = (self.row_of, self.row_of_path)
+        return next((table[name] for table in tables for name in names if name in table), None)
 
 
 class _Labels:
@@ -173,7 +207,7 @@ class _Sections:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rows = np.argsort(graph.documents, kind="stable")
+        self.rows = np.argsort(graph.documents, kind="stable").astype(np.int32)
         self.documents = graph.documents[self.rows]
         self.is_section = graph.kinds.mask("section")
         # Of the documents that were asked for: rows by name, and by the words of the heading.
@@ -263,18 +297,20 @@ def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
     return row == other
 
 
-def _document_names(graph: Graph, rows: range) -> dict[str, int]:
-    """The row of each document by its id, URL, source and module; the first row for equal names."""
-    row_of: dict[str, int] = {}
-    some = np.arange(rows.start, rows.stop)
-    for row in some[graph.documents[rows.start : rows.stop] == some].tolist():
-        id, metadata = graph.ids[row], graph.metadata[row]
-        for name in (id, metadata.get("url"), metadata.get("source")):
-            if name:
-                row_of.setdefault(_normalized(str(name)), row)
-        if module := metadata.get("module"):
-            row_of.setdefault(f"{MODULE}{module}", row)
-    return row_of
+@lru_cache(maxsize=MAX_KNOWN)
+def _names_of_document(id: str, url: str, source: str, module: str) -> tuple[str, ...]:
+    names = [_normalized(name) for name in (id, url, source) if name]
+    return (*names, f"{MODULE}{module}") if module else tuple(names)
+
+
+@lru_cache(maxsize=MAX_KNOWN)
+def _paths_of(name: str) -> tuple[str, ...]:
+    """Return the shorter names that a file has: without its ending, its folder for a front page."""
+    path, ending = posixpath.splitext(name)
+    folder, stem = posixpath.split(path)
+    if not ending or "://" in name or name.startswith(MODULE):
+        return ()
+    return (path, folder) if folder and stem.lower() in FRONT_PAGES else (path,)
 
 
 @lru_cache(maxsize=MAX_KNOWN)
@@ -294,31 +330,6 @@ def _possible_names(target: str, folder: str) -> tuple[str, ...]:
         return target, *(_normalized(posixpath.join(folder, file)) for file in files)
     absolute = _normalized(target)
     return _normalized(posixpath.join(folder, target)), absolute, absolute.lstrip("/")
-
-
-def _short_names(row_of_name: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """Shorter names of files, where one file alone has them, with its row."""
-    rows_of: dict[str, set[int]] = {}
-    for name, row in row_of_name.items():
-        for path in _paths_of((name,)):
-            rows_of.setdefault(path, set()).add(row)
-    yield from ((name, rows.pop()) for name, rows in rows_of.items() if len(rows) == 1)
-
-
-def _paths_of(names: Iterable[str]) -> Iterator[str]:
-    """Shorter names that files may have: paths without an ending, the folders of front pages."""
-    for name in names:
-        path, ending = posixpath.splitext(name)
-        folder, stem = posixpath.split(path)
-        if ending and "://" not in name and not name.startswith(MODULE):
-            yield path
-            if folder and stem.lower() in FRONT_PAGES:
-                yield folder
-
-
-def _first_known(names: Iterable[str], *tables: Mapping[str, int]) -> int | None:
-    """The row of the first name that the first table knows, or else the next table."""
-    return next((table[name] for table in tables for name in names if name in table), None)
 
 
 def _normalized(name: str) -> str:
