@@ -57,8 +57,9 @@ def check_alike(one, other):
     for column in fields(Edges):
         mine, theirs = getattr(one, column.name), getattr(other, column.name)
         if column.name in ("kinds", "read_from"):
-            assert vars(mine).keys() == vars(theirs).keys()
-            pairs = [(vars(mine)[name], vars(theirs)[name]) for name in vars(mine)]
+            assert type(mine) is type(theirs)
+            names = [one.name for one in fields(mine)]
+            pairs = [(getattr(mine, name), getattr(theirs, name)) for name in names]
         else:
             pairs = [(mine, theirs)]
         for a, b in pairs:

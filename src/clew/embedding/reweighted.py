@@ -50,9 +50,7 @@ from clew.graph import (
     DenseSegment,
     Floats,
     Graph,
-    GrowingPart,
     Mask,
-    ShrinkingPart,
     VectorColumn,
     VectorSegment,
     freeze,
@@ -337,9 +335,8 @@ def _with_vectors(graph: Graph, nodes: AnyVectors, facts: AnyVectors) -> Graph:
 def _with_parts_of(graph: Graph, other: Graph) -> Graph:
     """Return a graph with the parts of one with other vectors, but for those that are of these."""
     for part, result in other.kept_parts():
-        one: object = part
-        follows = isinstance(one, GrowingPart | ShrinkingPart)
-        if follows and not getattr(one, "of_vectors", False):
+        follows = hasattr(part, "grow") or hasattr(part, "shrink")
+        if follows and not getattr(part, "of_vectors", False):
             graph.set_part(part, result)
     return graph
 

@@ -10,6 +10,7 @@ import mmap
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -284,18 +285,30 @@ class Labels:
             number_of = np.zeros(len(self.names), np.int32)
             number_of[used] = np.arange(len(used), dtype=np.int32)
             codes = number_of[codes]
-        return Labels(pick(self.names, used), freeze(codes, np.int32))
+        taken = Labels(pick(self.names, used), freeze(codes, np.int32))
+        return taken._known_sorted() if self.__dict__.get("is_sorted") else taken
 
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the columns one after the other."""
-        names = _joined_names([part.names for part in parts])
+        names = _joined_names(parts)
         chunks = [
             part.codes if part.names is names else _places(part.names, names)[part.codes]
             for part in parts
             if len(part)
         ]
-        return cls(names, seal(np.concatenate([freeze([], np.int32), *chunks])))
+        codes = seal(np.concatenate([freeze([], np.int32), *chunks]))
+        return cls(names, codes)._known_sorted()
+
+    @cached_property
+    def is_sorted(self) -> bool:
+        """Whether the words are sorted, as they are but in a column that others have made."""
+        return all(map(str.__lt__, self.names, self.names[1:]))
+
+    def _known_sorted(self) -> Labels:
+        """Return the column, of whose words it is known that they are sorted."""
+        self.__dict__["is_sorted"] = True  # where the property keeps what it has found
+        return self
 
 
 def _places(names: tuple[str, ...], all_names: tuple[str, ...]) -> Rows:
@@ -305,11 +318,12 @@ def _places(names: tuple[str, ...], all_names: tuple[str, ...]) -> Rows:
     return places_among(names, all_names)
 
 
-def _joined_names(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+def _joined_names(parts: Sequence[Labels]) -> tuple[str, ...]:
     """Return all words once, sorted: the very tuple of a part that has them all."""
-    first: tuple[str, ...] = max(parts, key=len, default=())
-    new = {name for names in parts if names is not first for name in names}
-    if all(map(str.__lt__, first, first[1:])):
+    most = max(parts, key=lambda part: len(part.names), default=Labels((), freeze([], np.int32)))
+    first = most.names
+    new = {name for part in parts if part.names is not first for name in part.names}
+    if most.is_sorted:
         if len(new) > len(first) // MIN_BISECTED:
             new.difference_update(first)
         new = {

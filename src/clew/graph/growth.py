@@ -97,7 +97,7 @@ def with_nodes(base: Graph, more: Graph) -> Graph:
 
 def carry_grown_parts(graph: Graph, base: Graph) -> None:
     """Give a graph with more nodes the parts that can be made of those of the graph before."""
-    _carry(graph, base, GrowingPart, lambda part, before: part.grow(graph, base, before))
+    _carry(graph, base, "grow", lambda part, before: part.grow(graph, base, before))
 
 
 def carry_shrunk_parts(
@@ -114,7 +114,7 @@ def carry_shrunk_parts(
     _carry(
         graph,
         base,
-        ShrinkingPart,
+        "shrink",
         lambda part, before: part.shrink(graph, base, stays, before),
         left_out,
     )
@@ -123,14 +123,14 @@ def carry_shrunk_parts(
 def _carry(
     graph: Graph,
     base: Graph,
-    protocol: type,
+    method: str,
     change: Callable[[Any, Any], object],
     left_out: tuple[type, ...] = (),
 ) -> None:
-    before: dict[Any, Any] = {
+    before: dict[Any, Any] = {  # to ask a protocol takes longer than some parts take to change
         part: result
         for part, result in base.kept_parts()
-        if isinstance(part, protocol) and not isinstance(part, left_out)
+        if hasattr(part, method) and not isinstance(part, left_out)
     }
 
     def compute(part: Any) -> Any:  # noqa: ANN401  # of any type

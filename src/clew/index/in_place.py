@@ -19,7 +19,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from itertools import compress
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -400,7 +400,13 @@ def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str
 
 def _follows(link: Link) -> bool:
     """Whether a link makes its edges after a change of those before."""
-    return isinstance(link, ChangingLink) and getattr(link, "grows", True)
+    return _as_changing(link) is not None and getattr(link, "grows", True)
+
+
+def _as_changing(link: Link) -> ChangingLink | None:
+    """Return a link that makes its edges of those before; asking the protocol takes longer."""
+    changes = hasattr(link, "grow") and hasattr(link, "shrink")
+    return cast("ChangingLink", link) if changes else None
 
 
 def _grown_edges(
@@ -408,10 +414,11 @@ def _grown_edges(
 ) -> Edges | LateEdges:
     if link.kind in late:
         return _made_anew(link, graph)
-    if not isinstance(link, ChangingLink):
+    changing = _as_changing(link)
+    if changing is None:
         return edges_by(link, graph)
     before = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
-    return link.grow(graph, before, n_before)
+    return changing.grow(graph, before, n_before)
 
 
 def _shrunk_edges(
@@ -419,7 +426,8 @@ def _shrunk_edges(
 ) -> Edges | LateEdges:
     if link.kind in late:
         return _made_anew(link, graph)
-    if not isinstance(link, ChangingLink):
+    changing = _as_changing(link)
+    if changing is None:
         return edges_by(link, graph)
     left = graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(link.kind)))
     if getattr(link, "by_sources", False):
@@ -430,5 +438,5 @@ def _shrunk_edges(
         bereft = row_mask(edges.tails[lost], len(base))[stays]
     if waits and getattr(link, "deferred", False):
         nodes = graph.unchecked(edges=Edges())  # it holds no edge for longer than is needed
-        return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
-    return link.shrink(graph, left, bereft)
+        return LateEdges(link.kind, partial(changing.shrink, nodes, left, bereft))
+    return changing.shrink(graph, left, bereft)
