@@ -29,6 +29,7 @@ def small(monkeypatch):
     monkeypatch.setattr(counted_beside, "LAST_PART", 2)
     monkeypatch.setattr(build, "MIN_CHARACTERS", 1)
     monkeypatch.setattr(compact, "MIN_ROWS", 10)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 10)
 
 
 def arrays_of(counts):

@@ -32,6 +32,7 @@ def small(monkeypatch):
     """Batches of few texts, and a graph of few nodes is large."""
     monkeypatch.setattr(bags, "BATCH", 16)
     monkeypatch.setattr(compact, "MIN_ROWS", 10)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 10)
 
 
 def both():
@@ -161,6 +162,7 @@ def test_an_index_is_the_same_and_a_question_that_compares_no_name_makes_none(sm
     answer = index.ask(QUERY)
     assert is_made(index) == [False, True], "it compares facts alone"
     monkeypatch.setattr(compact, "MIN_ROWS", 10**9)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 10**9)
     dense = Index.from_documents(documents(40), extractor=Names())
     same(index.graph, dense.graph)
     assert answer.ids == dense.ask(QUERY).ids

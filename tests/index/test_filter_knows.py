@@ -94,6 +94,7 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made,
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compact, "MIN_ROWS", 0)
+        patch.setattr(compact, "MIN_COMPACT", 0)
         build(documents).save(folder / "saved")
         opened = Index.load(folder / "saved")
     for known in ("bm25", "hipporag"):
@@ -122,6 +123,7 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made,
         with pytest.MonkeyPatch.context() as patch:
             if as_bags:  # as the filter of a large index has them that allows much
                 patch.setattr(compact, "MIN_ROWS", 0)
+                patch.setattr(compact, "MIN_COMPACT", 0)
                 patch.setattr(index_build, "MAX_KEPT_ROWS", 0)
             filtered = opened.filtered({"group": group})
         segment = VectorColumn.of(filtered.graph.vectors).segments[0]
@@ -137,6 +139,7 @@ def test_a_filter_of_an_opened_index_is_an_index_of_what_it_allows(folder, made,
 
 def test_nothing_that_is_known_is_cut_read_counted_or_identified_again(tmp_path, monkeypatch):
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     monkeypatch.setattr(languages, "MAX_SAMPLE", 16)
     documents = [
         Document(

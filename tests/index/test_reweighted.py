@@ -21,6 +21,7 @@ RECIPES = ("hipporag", "fused", "dense")
 def followed(monkeypatch):
     """Small indexes are changed in place, whatever changes, and have bags."""
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
     monkeypatch.setattr(in_place, "MAX_CHANGED", 1e9)
 

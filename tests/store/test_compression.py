@@ -108,6 +108,7 @@ def test_texts_are_made_ahead_only_where_they_are_read_one_after_the_other():
 def test_a_large_index_of_the_callers_vectors_is_saved_in_blocks(monkeypatch, tmp_path, stored):
     every_size(monkeypatch)
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     monkeypatch.setattr(tables, "MIN_STORED", stored)
     vectors = unit_rows(np.random.default_rng(0).normal(size=(60, 5)).astype(np.float32))
     texts = [f"Ferry {i} sails from Quay {i % 7} to Corfu at {i}." * (1 + i % 3) for i in range(60)]

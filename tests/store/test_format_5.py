@@ -61,6 +61,7 @@ def build(extractor):
 def of_any_size(monkeypatch):
     every_size(monkeypatch)
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
 
 
 def sizes_of(folder):

@@ -18,6 +18,7 @@ from clew.store.text_column import StringTable, TextColumn
 @pytest.fixture
 def saved(tmp_path, monkeypatch):
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     monkeypatch.setattr(tables, "MIN_STORED", 0)
     documents = [
         Document(

@@ -43,6 +43,7 @@ def index(monkeypatch):
     every_size(monkeypatch)
     built = Index.from_documents(documents(40), extractor=Names(min_passages=1))
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     assert len(built.graph.facts) > 20
     return built
 
@@ -126,6 +127,7 @@ def test_an_earlier_clew_refuses_it_and_this_one_reads_an_earlier_index(
 ):
     index.save(tmp_path / "bags")
     monkeypatch.setattr(compact, "MIN_ROWS", 10**9)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 10**9)
     index.save(tmp_path / "dense")
     assert version_of(tmp_path / "dense") == 2
     same(Index.load(tmp_path / "dense").graph, Index.load(tmp_path / "bags").graph)

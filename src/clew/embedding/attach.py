@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.embedding.bags import BagTable, fit_bags
-from clew.embedding.compact import is_large
+from clew.embedding.compact import is_compact
 from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
@@ -60,7 +60,7 @@ def attach_vectors(
             every vector is computed anew, since a question can be compared with no others.
         replacement_texts: id -> the text to embed in place of the node's own.
         known: text -> its vector, which is not computed again.
-        compact: make the vectors of a large graph as bags of words, where None stands for the
+        compact: make vectors as bags of words, but for a small graph, where None stands for the
             embedder; see `clew.embedding.compact`. "late" makes those of names and facts when one
             is first asked for.
         counts: counts texts for the embedded default, and then the facts' vectors are made when
@@ -77,7 +77,7 @@ def attach_vectors(
     beside = counts if isinstance(counts, CountsBeside) else None
     counts = None if isinstance(counts, CountsBeside) else counts
     if embedder is None:
-        if compact and is_large(graph):
+        if compact and is_compact(graph):
             with suppress(MissingVectorsError):  # which the next lines log
                 instead = replacement_texts or EMPTY
                 late = compact == "late"
@@ -276,7 +276,7 @@ def _made_facts(graph: Graph, embedder: Embedder, counts: CountsOf | None) -> An
         return facts.vectors
     if counts is None or not isinstance(fitted, StaticEmbedding):
         return None
-    if not is_large(graph):
+    if not is_compact(graph):
         shape = len(facts), fitted.dimensions
         return VectorColumn([DeferredSegment(shape, partial(_vectors_of, fitted, facts.texts))])
     bounds = [0, len(facts)]

@@ -1,6 +1,6 @@
 """Vectors of the embedded default as bags of words, which take a tenth of the bytes.
 
-Only a large graph has them: a small one is read as quickly with its vectors as they are.
+A graph of a few nodes has none: it is read as quickly with its vectors as they are.
 """
 
 from __future__ import annotations
@@ -18,17 +18,30 @@ from clew.embedding.static import StaticEmbedding
 from clew.graph import EMPTY, AnyVectors, Graph, VectorColumn
 
 MIN_ROWS = 10_000
-"""Nodes and facts together, from which on vectors are bags."""
+"""Nodes and facts together, from which on it takes long to read a graph."""
+
+MIN_COMPACT = 1_000
+"""Nodes and facts together, from which on an index is held and saved in few bytes."""
 
 
 def is_large(graph: Graph) -> bool:
-    """Return whether a graph has bags of words where it has the embedded default.
+    """Return whether a graph is large: several processes read it, given vectors are rounded.
 
     Example:
         >>> is_large(Graph.of(["Anna", "Ben"]))
         False
     """
     return len(graph) + len(graph.facts) >= MIN_ROWS
+
+
+def is_compact(graph: Graph) -> bool:
+    """Return whether a graph is held and saved in few bytes, as vectors of the default are bags.
+
+    Example:
+        >>> is_compact(Graph.of(["Anna", "Ben"]))
+        False
+    """
+    return len(graph) + len(graph.facts) >= MIN_COMPACT
 
 
 def can_compact(graph: Graph, embedder: FittedEmbedder | None) -> bool:
@@ -38,7 +51,7 @@ def can_compact(graph: Graph, embedder: FittedEmbedder | None) -> bool:
         graph: the graph.
         embedder: what its vectors are made by; None for what the caller brought.
     """
-    return isinstance(embedder, StaticEmbedding) and is_large(graph)
+    return isinstance(embedder, StaticEmbedding) and is_compact(graph)
 
 
 def without_made(graph: Graph) -> Graph:

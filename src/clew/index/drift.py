@@ -12,7 +12,7 @@ def drift_step(index: IndexContents) -> Step | None:
     """Return the step of a trace that says what is as it was; None where all is as of now.
 
     Frequencies of words and nearest passages follow every change, and so do the weights of words in
-    the vectors of the embedded default in an index of at least 10,000 nodes. In a smaller one they
+    the vectors of the embedded default in an index of at least 1,000 nodes. In a smaller one they
     are kept, and in none a passage is read again for names. Both are renewed by `Index.compact`,
     and by the change with which a tenth of the passages has come or gone.
 

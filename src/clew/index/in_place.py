@@ -3,7 +3,7 @@
 What depends on all documents is exact (the frequencies of words, the nearest neighbours; the
 weights and the mean of the embedded default where its vectors are bags, see
 `clew.embedding.reweighted`), but for two things. Where vectors are numbers, as in an index of less
-than 10,000 nodes, those of the default stay weighted as when the index was last built whole. And no
+than 1,000 nodes, those of the default stay weighted as when the index was last built whole. And no
 passage that was there is read again by an extractor of all passages together, such as
 `clew.Names`: what it has learnt grows and shrinks with the passages (`clew.read.Knowledge`), and
 new ones are read by that, but what they teach about the others is not followed there: a word that

@@ -21,7 +21,7 @@ from clew.algorithms.community_detection.modularity import CommunityDetection
 from clew.algorithms.cosines import cosines
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.ranking import exceeds, reaches, top_k
-from clew.graph import Floats, Graph, Rows, Vectors, freeze, row_mask
+from clew.graph import AnyVectors, Floats, Graph, Rows, Vectors, freeze, row_mask
 from clew.select._shared import Dropped
 from clew.select.top import Top
 from clew.types import Query, Seeds, Select, Subgraph
@@ -29,6 +29,7 @@ from clew.types import Query, Seeds, Select, Subgraph
 CRITERIA = ("question", "prizes", "both")
 FINEST_FITTING = "fit"
 DAMPING = 0.85  # of the walk that says what is central
+MADE_AT_ONCE = 8192  # vectors, some 10 MB
 NO_REPORTS = (
     "the graph has no reports{level}: make some with index.generate(clew.generate.Reports())"
 )
@@ -356,13 +357,30 @@ class CentralPassagesPart:
             freeze(own[top_k(centrality[own] * len(graph), self.max_central)], np.int32)
             for own in passages
         )
-        means = np.zeros((len(passages), graph.vectors.shape[1]))
-        for mean, own in zip(means, passages, strict=True):
-            mean[:] = graph.vectors[own].mean(axis=0)
+        means = _means_of(graph.vectors, passages)
         lengths = np.linalg.norm(means, axis=1, keepdims=True)
         return CommunityPassages(
             passages, central, freeze(means / np.where(lengths > 0, lengths, 1), np.float32)
         )
+
+
+def _means_of(vectors: AnyVectors, groups: Sequence[Rows]) -> NDArray[np.float64]:
+    """Return the mean vector of each group of rows: float64 [groups, d].
+
+    The vectors of many groups are made at once, since some of them have to be.
+    """
+    means = np.zeros((len(groups), vectors.shape[1]))
+    sizes = np.cumsum([0, *map(len, groups)])
+    first = 0
+    while first < len(groups):
+        last = int(np.searchsorted(sizes, sizes[first] + MADE_AT_ONCE, "right")) - 1
+        last = max(last, first + 1)
+        made = vectors[np.concatenate(groups[first:last])]
+        for group in range(first, last):
+            start, end = (sizes[[group, group + 1]] - sizes[first]).tolist()
+            means[group] = made[start:end].mean(axis=0)
+        first = last
+    return means
 
 
 def _prize_shares(graph: Graph, members: Sequence[Rows], prizes: Floats, among: int) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
-from clew.embedding.compact import is_large
+from clew.embedding.compact import is_compact
 from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
@@ -75,7 +75,7 @@ def columns_of(index: SavedIndex) -> Arrays:
     writer = ColumnWriter()
     _write_graph(writer, index.graph)
     write_vectors(writer, index)
-    are_many = is_large(index.graph)
+    are_many = is_compact(index.graph)
     parts = parts_of_documents(index) if are_many else None
     write_documents(writer, index.documents, index.graph, parts)
     _write_metadata(writer, index)
