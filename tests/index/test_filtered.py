@@ -70,10 +70,10 @@ def test_a_filter_under_way_keeps_no_other_question_waiting(embed):
         assert first.result(timeout=30).graph.ids == ("d1",)
 
 
-@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("is_compact", [False, True])
 @pytest.mark.parametrize("is_asked", [False, True])
-def test_a_filtered_index_is_sent_to_another_process(monkeypatch, is_large, is_asked):
-    monkeypatch.setattr("clew.embedding.attach.is_large", lambda _: is_large)
+def test_a_filtered_index_is_sent_to_another_process(monkeypatch, is_compact, is_asked):
+    monkeypatch.setattr("clew.embedding.attach.is_compact", lambda _: is_compact)
     documents = [
         Document(f"d{i}", f"Ferry {i} sails to Corfu with Anna.", {"group": i % 2})
         for i in range(12)

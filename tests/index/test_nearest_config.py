@@ -150,6 +150,7 @@ def test_the_approximate_index_goes_on_with_an_index_that_changes_and_is_saved(s
             finds_the_nearest(index, number)
             finds_the_nearest(before, number)
             patch.setattr(saving, "MAX_SHARE", 0.0 if whole else 1e9)
+            patch.setattr(saving, "MAX_BYTES", 0)
             index.save(folder)
             with pytest.MonkeyPatch.context() as opening:
                 opening.setattr(clew.HNSW, "compute", lambda *args: pytest.fail("made anew"))

@@ -58,6 +58,9 @@ DENSE = ("nodes.vectors", "facts.vectors")
 MAX_SHARE = 0.1
 """The size that the changes may have together, as a share of that of the whole generation."""
 
+MAX_BYTES = 1 << 20
+"""The size that they may have beside a small generation, which has few bytes when it is packed."""
+
 
 def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> SavedAs:
     """Save an index to a folder, as its next generation; the one before stays until this is whole.
@@ -122,7 +125,8 @@ def _save_changes(
     if arrays is None:
         return None
     packed, generation = pack(arrays), newest.generation + 1
-    if _bytes_of(newest.changes) + packed.nbytes > MAX_SHARE * _bytes_of(newest.whole):
+    most = max(MAX_SHARE * _bytes_of(newest.whole), MAX_BYTES)
+    if _bytes_of(newest.changes) + packed.nbytes > most:
         return None
     with locked(root):
         if not _is_newest(before, root):  # another has saved there meanwhile
