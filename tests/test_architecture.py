@@ -79,7 +79,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
-    "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
+    "store": GRAPH | {"overlap", "seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
     "storage": {"graph", "store", "user_cache"},
     "index": BELOW_INDEX | PAGE | {"cores", "telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
