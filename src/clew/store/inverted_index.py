@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,7 +21,7 @@ from clew.graph import (
     freeze,
     take_vectors,
 )
-from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.bm25 import InvertedIndex, InvertedIndexPart, LateForms
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.text.stems import STEMMERS
@@ -67,7 +68,7 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     """
     stems = reader.texts(NAME)
     languages = read_languages(reader, graph)
-    terms, numbers = reader.texts("words.forms"), reader.numbers("words.stem_of_form")
+    terms, numbers = reader.stored_texts("words.forms"), reader.numbers("words.stem_of_form")
     bounds = reader.numbers("words.forms.starts").tolist()
     starts, texts, counts = (
         reader.numbers(f"words.postings.{name}") for name in ("starts", "texts", "counts")
@@ -82,10 +83,12 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     ):
         raise ValueError("the columns of words do not fit together")
     postings = Postings.of_arrays(starts, texts, counts, len(rows), len(stems))
-    of_stem = numbers.tolist()
+
+    def forms_between(start: int, end: int) -> dict[str, int]:
+        return dict(zip(terms[start:end], numbers[start:end].tolist(), strict=True))
+
     forms = tuple(
-        dict(zip(terms[start:end], of_stem[start:end], strict=True))
-        for start, end in pairwise(bounds)
+        LateForms(partial(forms_between, start, end)) for start, end in pairwise(bounds)
     )
     number_of = {stem: number for number, stem in enumerate(stems)}
     graph.set_part(LANGUAGES, languages)

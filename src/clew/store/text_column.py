@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, release_pages
+from clew.graph import Rows, offsets_of, release_pages
 from clew.store.text_bytes import PlainBytes, TextBytes
 
 MAX_MADE = 4096  # texts of recent use that are not made again
@@ -24,12 +24,15 @@ MAX_ALIKE = 64  # of more texts that look the same, all are made
 SEEN = 32  # bytes of a text by which it is looked for
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
+FACTORS_OF_ABSENT = np.array([*POWERS[::-1], POWER_OF_LENGTH], np.uint64)  # by their number
 POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
 READ_ON = 3  # texts in a row that were next, after which more are made with one
 MIN_RUN = 8  # texts close together that are made together
 MAX_STEP = 4  # from one of them to the next
+MAX_BETWEEN = 256  # bytes between them, such as those of some words, where the step is longer
 TOGETHER = 256  # texts that are read at once
+MAX_APART = 1 << 15  # bytes between two texts that are read together, as many as a block has
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
 
@@ -83,7 +86,9 @@ class StringTable:
     def made(self, codes: NDArray[Any]) -> list[str]:
         """Return texts that are made anew: those of a column mostly stand close together."""
         steps = np.diff(codes)
-        breaks = np.flatnonzero((steps < 1) | (steps > MAX_STEP)) + 1
+        behind_each = self.starts[codes[1:]] - self.starts[codes[:-1] + 1]
+        are_apart = (steps > MAX_STEP) & (behind_each > MAX_BETWEEN)
+        breaks = np.flatnonzero((steps < 1) | are_apart) + 1
         bounds = [0, *breaks.tolist(), len(codes)]
         texts: list[str] = []
         for first, behind in pairwise(bounds):
@@ -158,6 +163,8 @@ class TextColumn(Sequence[str]):
         return TextColumn(self.table, self.codes, (*self.others, *others))
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, (tuple, TextColumn)):
             return NotImplemented
         return len(self) == len(other) and all(
@@ -264,11 +271,24 @@ def _looks_of(table: StringTable, codes: Rows) -> NDArray[np.uint64]:
     for first in range(0, len(codes), BLOCK):
         rows = order[first : first + BLOCK]
         own = codes[rows]
-        start, end = int(table.starts[own[0]]), int(table.starts[own[-1] + 1])
-        raw = table.raw.cut(start, end)
-        read = np.frombuffer(raw, np.uint8) if len(raw) else np.zeros(0, np.uint8)
-        keys[rows] = _looks(read, table.starts[own] - start, table.starts[own + 1] - start)
+        raw, starts = _bytes_of(table, own)
+        keys[rows] = _looks(raw, starts, starts + table.starts[own + 1] - table.starts[own])
     return keys
+
+
+def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return bytes that have some texts, ascending, and where each of these begins in them.
+
+    What lies between two of them is left out where it is long.
+    """
+    starts, ends = table.starts[codes], table.starts[codes + 1]
+    breaks = np.flatnonzero(starts[1:] - ends[:-1] > MAX_APART) + 1
+    firsts, lasts = np.append(0, breaks), np.append(breaks, len(codes)) - 1
+    bounds = zip(starts[firsts].tolist(), ends[lasts].tolist(), strict=True)
+    parts = [table.raw.cut(start, end) for start, end in bounds]
+    begins = offsets_of([len(part) for part in parts])[:-1]
+    moved = np.repeat(begins - starts[firsts], lasts - firsts + 1)
+    return np.frombuffer(b"".join(parts), np.uint8), starts + moved
 
 
 def _looks(
@@ -282,13 +302,16 @@ def _looks(
         ends: int64 [n], where each ends.
     """
     lengths = ends - starts
-    keys = lengths.astype(np.uint64)
-    for byte in range(SEEN):  # from both ends towards the middle, where ids differ the most
-        place = byte // 2 if byte % 2 else -1 - byte // 2
-        at = np.where(place >= 0, starts + place, ends + place)
-        is_there = byte < lengths
-        seen = raw[np.where(is_there, at, 0)] if len(raw) else np.zeros(len(at), np.uint8)
-        keys = keys * FACTOR + np.where(is_there, seen, 0).astype(np.uint64)
+    order = np.argsort(-np.minimum(lengths, SEEN), kind="stable")  # the long ones first
+    starts, ends, seen = starts[order], ends[order], np.minimum(lengths, SEEN)[order]
+    sums = lengths[order].astype(np.uint64)
+    for byte in range(int(seen.max(initial=0))):
+        n = int(np.searchsorted(-seen, -byte))  # texts that have so many bytes and one more
+        # From both ends towards the middle, where ids differ the most.
+        at = starts[:n] + byte // 2 if byte % 2 else ends[:n] - (1 + byte // 2)
+        sums[:n] = sums[:n] * FACTOR + raw[at]
+    keys = np.empty(len(sums), np.uint64)
+    keys[order] = sums * FACTORS_OF_ABSENT[SEEN - seen]
     return keys
 
 
