@@ -71,7 +71,7 @@ def _mapped(file: str) -> NDArray[np.float16] | None:
 
     A question reads some of them, and copying all takes a fiftieth of the time until its answer.
     """
-    with open(file, "rb") as stream:
+    with Path(file).open("rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
         header = stream.read(min(size, MAX_HEADER))
         begin, end = stream.tell(), stream.seek(0, os.SEEK_END)

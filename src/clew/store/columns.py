@@ -17,7 +17,6 @@ from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
-from clew.store.column_kinds import parse_metadata
 from clew.store.compression import compressed
 from clew.store.document_parts import parts_of_documents
 from clew.store.file_readings import StoredReading, read_readings, write_readings
@@ -26,6 +25,7 @@ from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.knowledge import read_knowledge, write_knowledge
 from clew.store.manifest import TEXT_BLOCKS
+from clew.store.metadata_texts import parse_metadata
 from clew.store.narrow import narrowed
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
@@ -24,6 +24,7 @@ from clew.graph import (
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart, LateForms
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
 from clew.store.tables import ColumnReader, ColumnWriter
+from clew.store.text_column import TextColumn, places_of
 from clew.text.stems import STEMMERS
 
 WORDS, LANGUAGES = InvertedIndexPart(), LanguagesPart()
@@ -66,7 +67,7 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     Raises:
         ValueError: The columns do not fit together.
     """
-    stems = reader.texts(NAME)
+    stems = reader.stored_texts(NAME)
     languages = read_languages(reader, graph)
     terms, numbers = reader.stored_texts("words.forms"), reader.numbers("words.stem_of_form")
     bounds = reader.numbers("words.forms.starts").tolist()
@@ -75,7 +76,7 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     )
     rows = graph.rows(*WORDS.kinds)
     if (
-        len(set(stems)) != len(stems)
+        _count_distinct(stems) != len(stems)
         or numbers.shape != (len(terms),)
         or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(stems))
         or len(bounds) != len(languages.names) + 1
@@ -87,12 +88,13 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     def forms_between(start: int, end: int) -> dict[str, int]:
         return dict(zip(terms[start:end], numbers[start:end].tolist(), strict=True))
 
-    forms = tuple(
-        LateForms(partial(forms_between, start, end)) for start, end in pairwise(bounds)
-    )
-    number_of = {stem: number for number, stem in enumerate(stems)}
+    forms = tuple(LateForms(partial(forms_between, start, end)) for start, end in pairwise(bounds))
     graph.set_part(LANGUAGES, languages)
-    graph.set_part(WORDS, InvertedIndex(rows, number_of, forms, languages.names, postings))
+    graph.set_part(WORDS, InvertedIndex(rows, places_of(stems), forms, languages.names, postings))
+
+
+def _count_distinct(texts: Sequence[str]) -> int:
+    return texts.count_distinct() if isinstance(texts, TextColumn) else len(set(texts))
 
 
 def write_languages(writer: ColumnWriter, graph: Graph) -> None:

@@ -7,7 +7,8 @@ take twice the memory of their bytes, and those bytes may be on the disk.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from operator import mul
 from typing import Any, overload
@@ -245,6 +246,49 @@ class TextColumn(Sequence[str]):
         for start in range(0, len(self.codes), BLOCK):
             yield from self.table.made(self.codes[start : start + BLOCK])
             release_pages(self.table.raw)
+
+
+def places_of(texts: Sequence[str]) -> Mapping[str, int]:
+    """Return the place of each of some texts, none of which comes twice.
+
+    Those of a column are looked for in it, until all are asked for.
+
+    Example:
+        >>> dict(places_of(("sea", "island")))
+        {'sea': 0, 'island': 1}
+    """
+    if isinstance(texts, TextColumn):
+        return _Places(texts)
+    return {text: place for place, text in enumerate(texts)}
+
+
+class _Places(Mapping[str, int]):
+    """The place of each text of a column; a question asks for those of a few."""
+
+    def __init__(self, column: TextColumn) -> None:
+        self._column = column
+        self._all: dict[str, int] | None = None
+
+    @cached_property
+    def _place_of(self) -> Callable[[str], int | None]:
+        return self._column.places()
+
+    def __getitem__(self, text: str) -> int:
+        place = self._place_of(text) if self._all is None else self._all.get(text)
+        if place is None:
+            raise KeyError(text)
+        return place
+
+    def __iter__(self) -> Iterator[str]:
+        if self._all is None:
+            self._all = {text: place for place, text in enumerate(self._column)}
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        return dict, (dict(self),)
 
 
 def texts_of(raw: TextBytes, starts: NDArray[np.int64]) -> list[str]:
