@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,20 +60,11 @@ def restore_stage_parts(reader: ColumnReader, has: Container[str], graph: Graph)
     if reader.texts(NAME) != (MADE_BY,):
         return
     n = len(graph)
-    words, sizes, cohesion, copies, first = (
-        reader.numbers(f"stages.{name}")
-        for name in ("linked_words", "section_sizes", "cohesion", "copies", "copies.first")
-    )
-    if not (
-        words.shape == sizes.shape == (n,)
-        and _are_within(words, WITHOUT_LINKS, math.inf)
-        and _are_within(sizes, OF_LIST, max(n, LEAD_IN))
-        and cohesion.shape == (2,)
-        and _are_within(cohesion, 0, 1)
-        and copies.shape == first.shape
-        and _are_within(copies, 0, n - 1)
-    ):
-        raise ValueError("the columns of stages do not fit together")
+    words = _read(reader, "linked_words", n, WITHOUT_LINKS, math.inf)
+    sizes = _read(reader, "section_sizes", n, OF_LIST, max(n, LEAD_IN))
+    cohesion = _read(reader, "cohesion", 2, 0, 1)
+    copies = _read(reader, "copies", None, 0, n - 1)
+    first = _read(reader, "copies.first", len(copies), 0, n - 1)
     graph.set_part(LINKED_WORDS, freeze(words, np.int32))
     graph.set_part(SECTION_SIZES, np.asarray(sizes, np.int64))
     graph.set_part(COHESION, Cohesion(*cohesion.tolist()))
@@ -90,11 +82,18 @@ def _duplicates(copies: NDArray[np.int64], first: NDArray[np.int64], n: int) -> 
         len(rows) < 2 or rows[0] != row or sorted({*rows}) != [*rows]
         for row, rows in groups.items()
     ):
-        raise ValueError("the columns of copies do not fit together")
+        raise ValueError("stages.copies are no groups of copies")
     all_first = np.arange(n)
     all_first[copies] = first
     return Duplicates(freeze(all_first, np.int64), freeze(copies, np.int64), groups)
 
 
-def _are_within(numbers: NDArray[np.generic], least: float, most: float) -> bool:
-    return not len(numbers) or bool(least <= numbers.min() and numbers.max() <= most)
+def _read(
+    reader: ColumnReader, name: str, length: int | None, least: float, most: float
+) -> NDArray[Any]:
+    """Return a column of numbers between two bounds, and of this length where one is given."""
+    numbers = reader.numbers(f"stages.{name}")
+    is_long = length is None or len(numbers) == length
+    if not is_long or not bool(((numbers >= least) & (numbers <= most)).all()):
+        raise ValueError(f"stages.{name} is not of the passages of this index")
+    return numbers
