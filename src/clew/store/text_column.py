@@ -9,14 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from operator import mul
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, offsets_of, release_pages
+from clew.graph import Rows, expand_ranges, offsets_of, release_pages
 from clew.store.text_bytes import PlainBytes, TextBytes
 
 MAX_MADE = 4096  # texts of recent use that are not made again
@@ -33,6 +33,7 @@ MIN_RUN = 8  # texts close together that are made together
 MAX_STEP = 4  # from one of them to the next
 MAX_BETWEEN = 256  # bytes between them, such as those of some words, where the step is longer
 TOGETHER = 256  # texts that are read at once
+MIN_GATHERED = 64  # texts far from each other whose bytes are put side by side
 MAX_APART = 1 << 15  # bytes between two texts that are read together, as many as a block has
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
@@ -90,11 +91,13 @@ class StringTable:
         behind_each = self.starts[codes[1:]] - self.starts[codes[:-1] + 1]
         are_apart = (steps > MAX_STEP) & (behind_each > MAX_BETWEEN)
         breaks = np.flatnonzero((steps < 1) | are_apart) + 1
-        bounds = [0, *breaks.tolist(), len(codes)]
+        bounds = np.array([0, *breaks.tolist(), len(codes)])
+        lengths = np.diff(bounds)
+        apart = iter(self._made_apart(codes[np.repeat(lengths < MIN_RUN, lengths)]))
         texts: list[str] = []
-        for first, behind in pairwise(bounds):
+        for first, behind in pairwise(bounds.tolist()):
             if behind - first < MIN_RUN:
-                texts += map(self.make, codes[first:behind].tolist())
+                texts += islice(apart, behind - first)
                 continue
             start, end = int(codes[first]), int(codes[behind - 1])
             run = texts_of(self.raw, self.starts[start : end + 2])
@@ -103,6 +106,19 @@ class StringTable:
                 run if is_whole else map(run.__getitem__, (codes[first:behind] - start).tolist())
             )
         return texts
+
+    def _made_apart(self, codes: NDArray[Any]) -> list[str]:
+        """Return texts that are made anew, and do not stand close together."""
+        if len(codes) < MIN_GATHERED:
+            return list(map(self.make, codes.tolist()))
+        order = np.argsort(codes, kind="stable")
+        raw, starts = _bytes_of(self, codes[order])
+        lengths = (self.starts[codes + 1] - self.starts[codes])[order]
+        own = raw[expand_ranges(starts, lengths)].tobytes()
+        texts = np.empty(len(codes), object)
+        texts[order] = texts_of(PlainBytes(np.frombuffer(own, np.uint8)), offsets_of(lengths))
+        made: list[str] = texts.tolist()
+        return made
 
     def __reduce__(self) -> tuple[type[StringTable], tuple[Any, ...]]:
         return StringTable, (self.raw, np.array(self.starts))
