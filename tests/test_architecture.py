@@ -41,7 +41,7 @@ PAGE = {"render", "explain", "overlap", "budget", "shares", "pipeline"}
 BELOW_INDEX = GRAPH | RECORDS | {"embedding", "read", "link", "generate", "recipes", "store"}
 ALLOWED = {  # the rooms that a room may import, beside itself
     "version": set(),
-    "on_demand": set(),
+    "on_demand": {"garbage"},
     "user_cache": set(),
     "forking": set(),
     "cores": set(),
@@ -79,8 +79,8 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "recipes": STAGES | PAGE | {"algorithms", "types", "methods"},
     "recipe_files": STAGES | {"algorithms", "methods", "pipeline", "recipes", "render", "types"},
     "generate": GRAPH | RECORDS,
-    "store": GRAPH | {"seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
-    "storage": {"graph", "store", "user_cache"},
+    "store": GRAPH | {"overlap", "seed", "document", "source_map", "embedding", "read", "link", "generate", "types", "version"},
+    "storage": {"graph", "on_demand", "store", "user_cache"},
     "index": BELOW_INDEX | PAGE | {"cores", "telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "garbage", "printed"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 
 
 def load_on_demand(
@@ -35,10 +36,10 @@ def load_on_demand(
 
     def load(name: str) -> object:
         if name in rooms:
-            return import_module(f"{package}.{name}")
+            return _imported(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value: object = getattr(import_module(homes[name]), name)
+        value: object = getattr(_imported(homes[name]), name)
         setattr(sys.modules[package], name, value)  # found without this from now on
         return value
 
@@ -46,3 +47,11 @@ def load_on_demand(
         return sorted({*vars(sys.modules[package]), *homes, *rooms})
 
     return load, names
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module; what comes with it stays, so that it is not looked through for garbage."""
+    from clew.garbage import collecting_rarely  # which `import clew` alone does not need
+
+    with collecting_rarely():
+        return import_module(name)

@@ -146,7 +146,7 @@ class SourceMap:
             *(self.places, self.lines, self.verbatim),
             *(self.anchor_places, self.target_places),
         )
-        names = (self.anchors, self.targets)
+        names = (tuple(self.anchors), tuple(self.targets))  # a stored column has no hash
         return self.file, self.page, *names, *(column.tobytes() for column in columns)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from clew import deadline
-from clew.algorithms.kernels import compiled, compiler, machine_code, sums
+from clew.algorithms.kernels import bags, compiled, compiler, machine_code, postings, sums
 from clew.algorithms.kernels.compiled import Kernel, compile_first, finish_compiling
 
 HERE = Path(__file__).parents[2]
@@ -435,3 +435,38 @@ def test_numba_is_imported_again_where_another_thread_was_importing_it(monkeypat
     )
     with pytest.raises(ImportError, match="numba"):
         compiler._import_numba()
+
+
+def test_a_loop_changes_the_arrays_alone_that_it_names():
+    texts, counts = np.array([0, 2, 3], np.int32), np.array([1, 2, 1], np.float32)
+    scores, sums_of = np.full(5, 0.5), np.zeros(5)
+    near, norms, shares = np.array([0, 1, 1, 1, 1], np.int32), np.full(5, 1.5), np.array([0.25])
+    arguments = {
+        postings.add_term: (scores, texts, counts, 0, 3, norms, np.float32(2)),
+        postings.add_constant: (sums_of, texts, 0, 3, 2.0),
+        postings.add_term_around: (
+            *(scores, sums_of, texts, counts.astype(np.float64)),
+            *(near, near[::-1].copy(), shares, norms, 0.5),
+        ),
+        bags.bag_sums: (
+            *(np.array([0, 2], np.int32), np.array([2, 3], np.int32)),
+            *(texts.astype(np.uint16), np.array([1, 2, 1], np.uint8)),
+            *(np.arange(256.0), np.array([0.5, 0.25, 4.0, 1.0])),
+        ),
+    }
+    kernels = [one for room in (postings, bags) for one in vars(room).values()]
+    assert {one for one in kernels if isinstance(one, Kernel) and one.changes is not None} == {
+        *arguments
+    }
+    for kernel, own in arguments.items():
+        names = kernel.function.__code__.co_varnames[: len(own)]
+        results = []
+        for run in (kernel.plain, kernel.function):
+            copies = [one.copy() if isinstance(one, np.ndarray) else one for one in own]
+            for name, one in zip(names, copies, strict=True):
+                if isinstance(one, np.ndarray) and name not in kernel.changes:
+                    one.setflags(write=False)  # whoever writes there raises ValueError
+            found = run(*copies)
+            results.append([found, *(copies[names.index(name)] for name in kernel.changes)])
+        for plain, loop in zip(*results, strict=True):
+            assert np.array_equal(plain, loop) if plain is not None else loop is None

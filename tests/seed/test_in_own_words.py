@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from clew import Index, Splitter
 from clew.graph import Graph
 from clew.seed import BM25, InOwnWords
-from clew.seed.in_own_words import count_beside_links
+from clew.seed.in_own_words import LinkedWordsPart, count_beside_links
 from clew.types import Query
 
 OWN = st.lists(st.sampled_from(["ferry", "tide", "ebb.", "`quay`", "(low)", "[x]"]), max_size=9)
@@ -92,3 +93,33 @@ a late ferry waits at the northern quay until the others are gone.
 def test_too_few_words_to_be_enough_are_refused():
     with pytest.raises(ValueError, match="at least 1; got 0"):
         InOwnWords(BM25(), 0)
+
+
+def test_the_words_of_many_passages_are_those_of_each():
+    rng = np.random.default_rng(0)
+    parts = (
+        *("[", "]", "](", "(", ")", "`", "<", ">`_", "https://a.org", "://", "h", ":`", "\n", " "),
+        *(
+            "[two words](a.md)",
+            "`a name <b.rst>`_",
+            "see",
+            "Ö",
+            "8",
+            "a-b",
+            "\x01",
+            "\xa0ö",
+            "\x0bin",
+        ),
+        *(".. automodule:: a.b\n", "\n```{toctree}\nwords of it\n```\n", "\n- :ref:`one\ntwo`\n"),
+    )
+    texts = [
+        "".join(
+            part + " " * int(rng.integers(2)) for part in rng.choice(parts, rng.integers(1, 25))
+        )
+        for _ in range(4_000)
+    ]
+    for enough in (1, 3, 8):
+        found = Graph.of(texts).part(LinkedWordsPart(enough)).tolist()
+        one_by_one = [count_beside_links(text, enough=enough) for text in texts]
+        assert found == [-1 if count is None else count for count in one_by_one]
+        assert {-1, 0, enough} <= set(found)

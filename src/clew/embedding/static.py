@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, pairwise, repeat
@@ -38,7 +38,7 @@ from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.mean_sample import sample_places
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, stored_vectors
-from clew.graph import Floats, Vectors, freeze, offsets_of, seal, unit_rows
+from clew.graph import Floats, SearchableTexts, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
@@ -49,6 +49,7 @@ SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
 MIN_BESIDE = 2048  # texts from which two threads make their vectors
+MAX_LOOKED_UP = 256  # terms that are looked for one by one, such as those of a question
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
 MAX_SAMPLE = 1024  # texts that the mean is computed from
 PRIOR_TEXTS = 30
@@ -288,7 +289,7 @@ class StaticEmbedding:
             >>> static.has_counts_of(StaticEmbedding.fit(["The ferry leaves at ten."]))
             False
         """
-        return (
+        return self is other or (
             self.n_texts == other.n_texts
             and self.vocabulary == other.vocabulary
             and np.array_equal(self.word_counts, other.word_counts)
@@ -473,9 +474,16 @@ class StaticEmbedding:
 
     def term_weights(self, terms: Sequence[str]) -> Floats:
         """Return the weight of each term, idf^1.5: float64 [terms]."""
-        n, count_of = len(terms), self._count_of
-        frequencies = np.fromiter(map(count_of.get, terms, repeat(1)), np.float64, n)
+        frequencies = np.fromiter(self._counts_of(terms), np.float64, len(terms))
         return self.weights_of_counts(frequencies, rarest_pieces(terms))
+
+    def _counts_of(self, terms: Sequence[str]) -> Iterator[int]:
+        """Yield the number of texts that have each term; 1 for one that none has."""
+        if len(terms) > MAX_LOOKED_UP or not isinstance(self.vocabulary, SearchableTexts):
+            yield from map(self._count_of.get, terms, repeat(1))
+            return
+        for place in map(self._place_of, terms):
+            yield 1 if place is None else self.word_counts.item(place)
 
     def weights_of_counts(self, counts: Floats, rarest: NDArray[np.int64]) -> Floats:
         """Return the weights of terms that so many texts have: float64 [n].
@@ -491,6 +499,12 @@ class StaticEmbedding:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
         centre_at_once(vectors, self.mean)  # a build would load the compiler for this alone
         return seal(vectors)
+
+    @cached_property
+    def _place_of(self) -> Callable[[str], int | None]:
+        vocabulary: object = self.vocabulary
+        assert isinstance(vocabulary, SearchableTexts)
+        return vocabulary.places()
 
     @cached_property
     def _count_of(self) -> dict[str, int]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         add_generated,
         overlay_generated,
     )
-    from clew.graph.graph import Graph, Part
+    from clew.graph.graph import Graph, Part, SearchableTexts
     from clew.graph.growth import (
         GrowingPart,
         ShrinkingPart,
@@ -84,7 +84,7 @@ else:
             "edges": "Edges Facts",
             "free_memory": "release_free_memory",
             "generated": "ExtendablePart Generated Overlay add_generated overlay_generated",
-            "graph": "Graph Part",
+            "graph": "Graph Part SearchableTexts",
             "growth": "GrowingPart ShrinkingPart carry_grown_parts carry_shrunk_parts with_nodes",
             "headings": (
                 "canonical_text heading_of text_with_heading texts_at texts_with_headings "
@@ -129,6 +129,7 @@ __all__ = [
     "Part",
     "Ragged",
     "Rows",
+    "SearchableTexts",
     "ShrinkingPart",
     "Sources",
     "SourcesPart",

@@ -449,11 +449,11 @@ class _ContentPart:
 
 
 @runtime_checkable
-class SearchableIds(Protocol):
-    """Ids that are found without a table of them all."""
+class SearchableTexts(Protocol):
+    """Texts, such as ids, that are found without a table of them all."""
 
     def places(self) -> Callable[[str], int | None]:
-        """Return the function from an id to its row; None for no id."""
+        """Return the function from a text to its place; None for one that is not there."""
         ...
 
 
@@ -489,7 +489,7 @@ class _RowOfIdPart:
 
     def compute(self, graph: Graph) -> _RowOfId:
         ids: object = graph.ids
-        if isinstance(ids, SearchableIds):
+        if isinstance(ids, SearchableTexts):
             return _RowOfId(ids.places(), {})
         return _RowOfId({id: row for row, id in enumerate(graph.ids)}.get, {})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew import store
 from clew.algorithms.nearest.hnsw import HNSW
+from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
@@ -141,6 +142,7 @@ def is_newest_saved(index: IndexContents) -> bool:
     return store.is_newest(saved)
 
 
+@collecting_rarely()
 def load_contents(
     path: str | os.PathLike[str],
     keywords: Mapping[str, object],

@@ -35,7 +35,7 @@ from clew.remote.pulled_rows import ReadRows
 from clew.remote.schema import APPROXIMATE_FROM
 from clew.remote.session import Answers, BoundStatement, Session, Table
 from clew.remote.values import NumberList, read_numbers, read_vectors
-from clew.store.column_kinds import parse_metadata
+from clew.store.metadata_texts import parse_metadata
 
 APPROXIMATE = 200  # of the nearest that an approximate index is asked for, at most
 SEARCHED = {"clew_node": 1000, "clew_fact": 80}  # candidates of the approximate index, at least

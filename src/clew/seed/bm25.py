@@ -251,7 +251,7 @@ class InvertedIndexPart:
                         forms.setdefault(form, stems[stem])
             return forms
 
-        late = tuple(_LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
+        late = tuple(LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
         return InvertedIndex(rows, stems, late, languages.names, postings)
 
     def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
@@ -289,7 +289,7 @@ class InvertedIndexPart:
             return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
         forms = tuple(  # late ones hold the texts, those that are gone among them
-            dict(one) if isinstance(one, _LateForms) else one for one in before.forms
+            dict(one) if isinstance(one, LateForms) else one for one in before.forms
         )
         return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
@@ -337,7 +337,7 @@ class InvertedIndexPart:
         return np.concatenate(numbers), np.concatenate(owners)
 
 
-class _LateForms(Mapping[str, int]):
+class LateForms(Mapping[str, int]):
     """The numbers of the stems of terms, found when one is first asked for: questions ask none."""
 
     def __init__(self, make: Callable[[], dict[str, int]]) -> None:
@@ -355,6 +355,9 @@ class _LateForms(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self._forms)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        return dict, (self._forms,)
 
 
 def _are_stemmed_alike(

@@ -121,8 +121,17 @@ class DocumentWordsPart:
         number = np.full(len(graph), -1, np.int64)
         number[containers] = np.arange(len(containers))
         postings = index.postings.grouped(places, len(containers))
-        cohesion = measure_cohesion(graph, index.rows, places)
-        return DocumentWords(number[around], postings, cohesion)
+        return DocumentWords(number[around], postings, graph.part(CohesionPart()))
+
+
+@dataclass(frozen=True)
+class CohesionPart:
+    """The part that computes the `Cohesion` of a graph, by the document around each passage."""
+
+    def compute(self, graph: Graph) -> Cohesion:
+        rows = graph.part(InvertedIndexPart()).rows
+        _, places = np.unique(outermost_containers(graph)[rows], return_inverse=True)
+        return measure_cohesion(graph, rows, places)
 
 
 def outermost_containers(graph: Graph) -> NDArray[np.int64]:

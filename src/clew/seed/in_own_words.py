@@ -48,7 +48,8 @@ _DIRECTIVE = re.compile(
 _MARKS = ("](", ">`_", ":`", "://")  # one of which every link has
 _DIRECTIVE_MARKS = ("::", "```{", "~~~{")  # and every directive
 _ALL_MARKS = (*_MARKS, *_DIRECTIVE_MARKS)
-_MARK_BEGINS = sorted({(mark[0], mark[1]) for mark in _ALL_MARKS})
+_BRACKETS = {"](": "[", ">`_": "`"}  # marks, and the nearest sign before at which a link begins
+_ADDRESS = "://"  # a link with this mark has at most one word
 WITHOUT_LINKS = -1
 MAX_KEPT_COUNTS = 256  # passages of a graph, such as candidates, that soon come again
 COUNTS = Kept[tuple[str, int], int](2_048)  # of texts, by how many are enough
@@ -138,8 +139,9 @@ class LinkedWordsPart:
             ]
         else:
             found = [WITHOUT_LINKS] * len(texts)
-            for place in _with_marks(texts):
-                found[place] = self._count(texts[place])
+            for place, has_enough in _with_marks(texts, self.enough):
+                is_known = has_enough and _has_link(texts[place])
+                found[place] = self.enough if is_known else self._count(texts[place])
         words[rows] = found
         return words
 
@@ -152,23 +154,62 @@ class LinkedWordsPart:
         return COUNTS.put((text, self.enough), count) if len(text) <= MAX_KEPT_TEXT else count
 
 
-def _with_marks(texts: Sequence[str]) -> list[int]:
+def _with_marks(texts: Sequence[str], enough: int) -> list[tuple[int, bool]]:
     """Return the places of the texts that may have a mark, found in all of them at once.
 
-    A look for each mark in each text takes ten times as long.
+    A look for each mark in each text takes ten times as long. With each stands whether it has
+    enough words outside of links, if it has any: some have, although it is False for them. Those
+    words are counted that begin with a letter of ASCII behind white space, without those between a
+    mark and where its link may begin. What goes on in the next line is left out.
 
     Example:
-        >>> _with_marks(["Sail at ten.", "See <https://example.org>.", "[now](a.md)"])
-        [1, 2]
+        >>> _with_marks(["Sail at ten.", "See <https://example.org>.", "[now or](a.md) in May"], 2)
+        [(1, False), (2, True)]
     """
     together = BOUNDARY.join(texts).encode("ascii", "replace")
     signs = np.frombuffer(together, np.uint8)
-    is_begin = np.zeros(max(len(signs) - 1, 0), np.bool_)
-    for first, second in _MARK_BEGINS:
-        is_begin |= (signs[:-1] == ord(first)) & (signs[1:] == ord(second))
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    places = np.searchsorted(ends, np.flatnonzero(is_begin), side="right")
-    return list(dict.fromkeys(places.tolist()))
+    found = {mark: _places_of(mark, signs) for mark in _ALL_MARKS}
+    texts_of = {mark: np.searchsorted(ends, at, side="right") for mark, at in found.items()}
+    marked = np.unique(np.concatenate([*texts_of.values()]))
+    begins = _begins_of_words(signs)
+    n = np.diff(np.searchsorted(begins, np.append(0, ends)))
+    for mark, at in found.items():
+        if mark == _ADDRESS:
+            np.subtract.at(n, texts_of[mark], 1)
+        elif mark in _BRACKETS:
+            brackets = np.append(0, np.flatnonzero(signs == ord(_BRACKETS[mark])))
+            before = brackets[np.searchsorted(brackets, at, side="right") - 1]
+            lost = np.searchsorted(begins, at) - np.searchsorted(begins, before)
+            np.subtract.at(n, texts_of[mark], lost)
+        else:
+            n[texts_of[mark]] = 0
+    return [*zip(marked.tolist(), (n[marked] >= enough).tolist(), strict=True)]
+
+
+def _places_of(mark: str, signs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the places at which a mark begins."""
+    n = max(len(signs) - len(mark) + 1, 0)
+    first, second, *others = mark.encode("ascii")
+    places = np.flatnonzero((signs[:n] == first) & (signs[1 : n + 1] == second))
+    for step, other in enumerate(others, 2):
+        places = places[signs[places + step] == other]
+    return places
+
+
+def _begins_of_words(signs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the places of letters of ASCII behind a space or a line end."""
+    are_letters = (signs[1:] | np.uint8(32)) - np.uint8(ord("a")) < 26  # which wraps around
+    before = signs[:-1]
+    return np.flatnonzero(are_letters & ((before == ord(" ")) | (before == ord("\n")))) + 1
+
+
+def _has_link(text: str) -> bool:
+    """Return whether a text has a link; it is mostly the first that may be one."""
+    opening = text.rfind("[", 0, max(text.find("]("), 0))
+    return (opening >= 0 and _LINK.match(text, opening) is not None) or (
+        _LINK.search(text) is not None
+    )
 
 
 def count_beside_links(text: str, enough: int | None = None) -> int | None:

@@ -5,7 +5,16 @@ copies what is new into the user's cache and maps it from there. fsspec comes wi
 and is loaded when an address is opened.
 """
 
-from clew.storage.address import is_storage
-from clew.storage.bucket import StorageError
+from typing import TYPE_CHECKING
+
+from clew.on_demand import load_on_demand
+
+if TYPE_CHECKING:
+    from clew.storage.address import is_storage
+    from clew.storage.bucket import StorageError
+else:
+    __getattr__, __dir__ = load_on_demand(
+        __name__, {"address": "is_storage", "bucket": "StorageError"}
+    )
 
 __all__ = ["StorageError", "is_storage"]

@@ -21,9 +21,9 @@ from clew.read.checkpoint import CheckpointFile
 from clew.read.json_values import to_json
 from clew.store import disk
 from clew.store.arrays import write_file
-from clew.store.column_kinds import parse_metadata
 from clew.store.columns import read_documents, write_documents
 from clew.store.file_readings import read_readings, restore_readings, write_readings
+from clew.store.metadata_texts import parse_metadata
 from clew.store.packing import pack, unpack
 from clew.store.tables import ColumnReader, ColumnWriter
 

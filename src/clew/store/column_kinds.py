@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import (
-    EMPTY,
     AnyVectors,
     Labels,
     Mask,
@@ -30,7 +29,8 @@ from clew.graph import (
     row_addresses,
     take_vectors,
 )
-from clew.read.json_values import from_json, to_json
+from clew.read.json_values import to_json
+from clew.store.metadata_texts import parse_metadata
 from clew.store.row_changes import runs_of
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
@@ -320,18 +320,6 @@ def codes_among(labels: Labels, names: Sequence[str]) -> NDArray[np.integer]:
         return labels.codes
     codes: NDArray[np.integer] = places_among(labels.names, tuple(names))[labels.codes]
     return codes
-
-
-def parse_metadata(text: str) -> Mapping[str, Any]:
-    """Return the mapping that was saved as this text.
-
-    Raises:
-        ValueError: It is none.
-    """
-    metadata = from_json(json.loads(text))
-    if not isinstance(metadata, dict):
-        raise ValueError("metadata are no dictionary")  # noqa: TRY004  # a damaged file, no argument
-    return metadata or EMPTY
 
 
 def _bits(numbers: NDArray[Any]) -> NDArray[Any]:

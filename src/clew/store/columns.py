@@ -17,7 +17,6 @@ from clew.embedding.embedder import FittedEmbedder
 from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json
-from clew.store.column_kinds import parse_metadata
 from clew.store.compression import compressed
 from clew.store.document_parts import parts_of_documents
 from clew.store.file_readings import StoredReading, read_readings, write_readings
@@ -26,9 +25,11 @@ from clew.store.inverted_index import NAME as WORDS
 from clew.store.inverted_index import restore_inverted_index, write_inverted_index
 from clew.store.knowledge import read_knowledge, write_knowledge
 from clew.store.manifest import TEXT_BLOCKS
+from clew.store.metadata_texts import parse_metadata
 from clew.store.narrow import narrowed
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
+from clew.store.stage_parts import restore_stage_parts, write_stage_parts
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter, in_blocks
 from clew.store.vector_bags import MAPPED, read_vectors, write_vectors
 
@@ -94,6 +95,8 @@ def columns_of(index: SavedIndex) -> Arrays:
         write_fitted(writer, index.embedder.fitted)
     _write_nearest(writer, index)
     write_inverted_index(writer, index.graph)
+    if are_many:
+        write_stage_parts(writer, index.graph)
     arrays = writer.done()
     # What is small is saved in the format that an earlier clew reads, too.
     return compressed(narrowed(in_blocks(arrays)), (*MAPPED, TEXT_BLOCKS)) if are_many else arrays
@@ -181,7 +184,7 @@ def _write_nearest(writer: ColumnWriter, index: SavedIndex) -> None:
 
 
 def restore_parts(reader: ColumnReader, has: Container[str], graph: Graph, options: object) -> None:
-    """Give a loaded graph what was saved of its parts: its words, and its approximate index.
+    """Give a loaded graph what was saved of its parts: its words, what stages found, nearest rows.
 
     Args:
         reader: Reads the arrays.
@@ -191,6 +194,7 @@ def restore_parts(reader: ColumnReader, has: Container[str], graph: Graph, optio
     """
     if WORDS in has and graph.canonical is None:
         restore_inverted_index(reader, graph)
+        restore_stage_parts(reader, has, graph)
     _restore_nearest(reader, graph, options)
 
 

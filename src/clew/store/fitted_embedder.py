@@ -39,7 +39,7 @@ def read_fitted(reader: ColumnReader, name: str) -> FittedEmbedder | None:
 
 
 def _read_static(reader: ColumnReader) -> StaticEmbedding:
-    vocabulary, n_texts = reader.texts("static.vocabulary"), reader.numbers("static.n_texts")
+    vocabulary, n_texts = reader.stored_texts("static.vocabulary"), reader.numbers("static.n_texts")
     word_counts, piece_counts, mean = (
         reader.numbers(f"static.{name}") for name in ("word_counts", "piece_counts", "mean")
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -20,9 +21,10 @@ from clew.graph import (
     freeze,
     take_vectors,
 )
-from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.bm25 import InvertedIndex, InvertedIndexPart, LateForms
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
 from clew.store.tables import ColumnReader, ColumnWriter
+from clew.store.text_column import TextColumn, places_of
 from clew.text.stems import STEMMERS
 
 WORDS, LANGUAGES = InvertedIndexPart(), LanguagesPart()
@@ -65,16 +67,16 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     Raises:
         ValueError: The columns do not fit together.
     """
-    stems = reader.texts(NAME)
+    stems = reader.stored_texts(NAME)
     languages = read_languages(reader, graph)
-    terms, numbers = reader.texts("words.forms"), reader.numbers("words.stem_of_form")
+    terms, numbers = reader.stored_texts("words.forms"), reader.numbers("words.stem_of_form")
     bounds = reader.numbers("words.forms.starts").tolist()
     starts, texts, counts = (
         reader.numbers(f"words.postings.{name}") for name in ("starts", "texts", "counts")
     )
     rows = graph.rows(*WORDS.kinds)
     if (
-        len(set(stems)) != len(stems)
+        _count_distinct(stems) != len(stems)
         or numbers.shape != (len(terms),)
         or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(stems))
         or len(bounds) != len(languages.names) + 1
@@ -82,14 +84,17 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     ):
         raise ValueError("the columns of words do not fit together")
     postings = Postings.of_arrays(starts, texts, counts, len(rows), len(stems))
-    of_stem = numbers.tolist()
-    forms = tuple(
-        dict(zip(terms[start:end], of_stem[start:end], strict=True))
-        for start, end in pairwise(bounds)
-    )
-    number_of = {stem: number for number, stem in enumerate(stems)}
+
+    def forms_between(start: int, end: int) -> dict[str, int]:
+        return dict(zip(terms[start:end], numbers[start:end].tolist(), strict=True))
+
+    forms = tuple(LateForms(partial(forms_between, start, end)) for start, end in pairwise(bounds))
     graph.set_part(LANGUAGES, languages)
-    graph.set_part(WORDS, InvertedIndex(rows, number_of, forms, languages.names, postings))
+    graph.set_part(WORDS, InvertedIndex(rows, places_of(stems), forms, languages.names, postings))
+
+
+def _count_distinct(texts: Sequence[str]) -> int:
+    return texts.count_distinct() if isinstance(texts, TextColumn) else len(set(texts))
 
 
 def write_languages(writer: ColumnWriter, graph: Graph) -> None:

@@ -56,7 +56,7 @@ def read_source_maps(reader: ColumnReader, n: int) -> list[SourceMap | None]:
         raise ValueError(f"{DOCUMENTS} points outside the {n} documents")
     places, lines = reader.numbers("maps.places"), reader.numbers("maps.lines")
     verbatim, anchor_places = reader.numbers("maps.verbatim"), reader.numbers("maps.anchor_places")
-    starts, anchors = reader.numbers("maps.starts"), reader.lists("maps.anchors")
+    starts, anchors = reader.numbers("maps.starts"), reader.stored_lists("maps.anchors")
     anchor_starts = np.cumsum([0, *map(len, anchors)])
     targets, target_places = _read_targets(reader, len(anchors))
     target_starts = np.cumsum([0, *map(len, targets)])
@@ -103,4 +103,4 @@ def _read_targets(
     """Return the targets of each of `n` maps and all their places; an earlier version has none."""
     if not reader.has(f"{TARGETS}.starts"):
         return [()] * n, np.zeros(0, np.int32)
-    return reader.lists(TARGETS), reader.numbers("maps.target_places")
+    return reader.stored_lists(TARGETS), reader.numbers("maps.target_places")

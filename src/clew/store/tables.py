@@ -158,6 +158,17 @@ class ColumnReader:
     def lists(self, name: str) -> tuple[tuple[str, ...], ...]:
         """Return a column of lists of texts."""
         values = self.texts(f"{name}.values")
+        starts = self._starts(f"{name}.starts", values)
+        lists: list[tuple[str, ...]] = [()] * (len(starts) - 1)  # as most are
+        rows = np.flatnonzero(starts[1:] > starts[:-1])
+        bounds = zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True)
+        for row, (start, end) in zip(rows.tolist(), bounds, strict=True):
+            lists[row] = values[start:end]
+        return tuple(lists)
+
+    def stored_lists(self, name: str) -> tuple[tuple[str, ...], ...]:
+        """Return a column of lists of texts, which are made as those of `stored_texts`."""
+        values = self.stored_texts(f"{name}.values")
         bounds = self._starts(f"{name}.starts", values).tolist()
         return tuple(values[a:b] for a, b in pairwise(bounds))
 

@@ -7,15 +7,16 @@ take twice the memory of their bytes, and those bytes may be on the disk.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, islice, pairwise
 from operator import mul
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, release_pages
+from clew.graph import Rows, expand_ranges, offsets_of, release_pages
 from clew.store.text_bytes import PlainBytes, TextBytes
 
 MAX_MADE = 4096  # texts of recent use that are not made again
@@ -24,12 +25,16 @@ MAX_ALIKE = 64  # of more texts that look the same, all are made
 SEEN = 32  # bytes of a text by which it is looked for
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
+FACTORS_OF_ABSENT = np.array([*POWERS[::-1], POWER_OF_LENGTH], np.uint64)  # by their number
 POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
 READ_ON = 3  # texts in a row that were next, after which more are made with one
 MIN_RUN = 8  # texts close together that are made together
 MAX_STEP = 4  # from one of them to the next
+MAX_BETWEEN = 256  # bytes between them, such as those of some words, where the step is longer
 TOGETHER = 256  # texts that are read at once
+MIN_GATHERED = 64  # texts far from each other whose bytes are put side by side
+MAX_APART = 1 << 15  # bytes between two texts that are read together, as many as a block has
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
 
@@ -83,12 +88,16 @@ class StringTable:
     def made(self, codes: NDArray[Any]) -> list[str]:
         """Return texts that are made anew: those of a column mostly stand close together."""
         steps = np.diff(codes)
-        breaks = np.flatnonzero((steps < 1) | (steps > MAX_STEP)) + 1
-        bounds = [0, *breaks.tolist(), len(codes)]
+        behind_each = self.starts[codes[1:]] - self.starts[codes[:-1] + 1]
+        are_apart = (steps > MAX_STEP) & (behind_each > MAX_BETWEEN)
+        breaks = np.flatnonzero((steps < 1) | are_apart) + 1
+        bounds = np.array([0, *breaks.tolist(), len(codes)])
+        lengths = np.diff(bounds)
+        apart = iter(self._made_apart(codes[np.repeat(lengths < MIN_RUN, lengths)]))
         texts: list[str] = []
-        for first, behind in pairwise(bounds):
+        for first, behind in pairwise(bounds.tolist()):
             if behind - first < MIN_RUN:
-                texts += map(self.make, codes[first:behind].tolist())
+                texts += islice(apart, behind - first)
                 continue
             start, end = int(codes[first]), int(codes[behind - 1])
             run = texts_of(self.raw, self.starts[start : end + 2])
@@ -97,6 +106,19 @@ class StringTable:
                 run if is_whole else map(run.__getitem__, (codes[first:behind] - start).tolist())
             )
         return texts
+
+    def _made_apart(self, codes: NDArray[Any]) -> list[str]:
+        """Return texts that are made anew, and do not stand close together."""
+        if len(codes) < MIN_GATHERED:
+            return list(map(self.make, codes.tolist()))
+        order = np.argsort(codes, kind="stable")
+        raw, starts = _bytes_of(self, codes[order])
+        lengths = (self.starts[codes + 1] - self.starts[codes])[order]
+        own = raw[expand_ranges(starts, lengths)].tobytes()
+        texts = np.empty(len(codes), object)
+        texts[order] = texts_of(PlainBytes(np.frombuffer(own, np.uint8)), offsets_of(lengths))
+        made: list[str] = texts.tolist()
+        return made
 
     def __reduce__(self) -> tuple[type[StringTable], tuple[Any, ...]]:
         return StringTable, (self.raw, np.array(self.starts))
@@ -158,6 +180,8 @@ class TextColumn(Sequence[str]):
         return TextColumn(self.table, self.codes, (*self.others, *others))
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, (tuple, TextColumn)):
             return NotImplemented
         return len(self) == len(other) and all(
@@ -240,6 +264,49 @@ class TextColumn(Sequence[str]):
             release_pages(self.table.raw)
 
 
+def places_of(texts: Sequence[str]) -> Mapping[str, int]:
+    """Return the place of each of some texts, none of which comes twice.
+
+    Those of a column are looked for in it, until all are asked for.
+
+    Example:
+        >>> dict(places_of(("sea", "island")))
+        {'sea': 0, 'island': 1}
+    """
+    if isinstance(texts, TextColumn):
+        return _Places(texts)
+    return {text: place for place, text in enumerate(texts)}
+
+
+class _Places(Mapping[str, int]):
+    """The place of each text of a column; a question asks for those of a few."""
+
+    def __init__(self, column: TextColumn) -> None:
+        self._column = column
+        self._all: dict[str, int] | None = None
+
+    @cached_property
+    def _place_of(self) -> Callable[[str], int | None]:
+        return self._column.places()
+
+    def __getitem__(self, text: str) -> int:
+        place = self._place_of(text) if self._all is None else self._all.get(text)
+        if place is None:
+            raise KeyError(text)
+        return place
+
+    def __iter__(self) -> Iterator[str]:
+        if self._all is None:
+            self._all = {text: place for place, text in enumerate(self._column)}
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._column)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        return dict, (dict(self),)
+
+
 def texts_of(raw: TextBytes, starts: NDArray[np.int64]) -> list[str]:
     """Return the texts of a run of UTF-8, by where each begins and the last ends.
 
@@ -264,11 +331,24 @@ def _looks_of(table: StringTable, codes: Rows) -> NDArray[np.uint64]:
     for first in range(0, len(codes), BLOCK):
         rows = order[first : first + BLOCK]
         own = codes[rows]
-        start, end = int(table.starts[own[0]]), int(table.starts[own[-1] + 1])
-        raw = table.raw.cut(start, end)
-        read = np.frombuffer(raw, np.uint8) if len(raw) else np.zeros(0, np.uint8)
-        keys[rows] = _looks(read, table.starts[own] - start, table.starts[own + 1] - start)
+        raw, starts = _bytes_of(table, own)
+        keys[rows] = _looks(raw, starts, starts + table.starts[own + 1] - table.starts[own])
     return keys
+
+
+def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return bytes that have some texts, ascending, and where each of these begins in them.
+
+    What lies between two of them is left out where it is long.
+    """
+    starts, ends = table.starts[codes], table.starts[codes + 1]
+    breaks = np.flatnonzero(starts[1:] - ends[:-1] > MAX_APART) + 1
+    firsts, lasts = np.append(0, breaks), np.append(breaks, len(codes)) - 1
+    bounds = zip(starts[firsts].tolist(), ends[lasts].tolist(), strict=True)
+    parts = [table.raw.cut(start, end) for start, end in bounds]
+    begins = offsets_of([len(part) for part in parts])[:-1]
+    moved = np.repeat(begins - starts[firsts], lasts - firsts + 1)
+    return np.frombuffer(b"".join(parts), np.uint8), starts + moved
 
 
 def _looks(
@@ -282,13 +362,16 @@ def _looks(
         ends: int64 [n], where each ends.
     """
     lengths = ends - starts
-    keys = lengths.astype(np.uint64)
-    for byte in range(SEEN):  # from both ends towards the middle, where ids differ the most
-        place = byte // 2 if byte % 2 else -1 - byte // 2
-        at = np.where(place >= 0, starts + place, ends + place)
-        is_there = byte < lengths
-        seen = raw[np.where(is_there, at, 0)] if len(raw) else np.zeros(len(at), np.uint8)
-        keys = keys * FACTOR + np.where(is_there, seen, 0).astype(np.uint64)
+    order = np.argsort(-np.minimum(lengths, SEEN), kind="stable")  # the long ones first
+    starts, ends, seen = starts[order], ends[order], np.minimum(lengths, SEEN)[order]
+    sums = lengths[order].astype(np.uint64)
+    for byte in range(int(seen.max(initial=0))):
+        n = int(np.searchsorted(-seen, -byte))  # texts that have so many bytes and one more
+        # From both ends towards the middle, where ids differ the most.
+        at = starts[:n] + byte // 2 if byte % 2 else ends[:n] - (1 + byte // 2)
+        sums[:n] = sums[:n] * FACTOR + raw[at]
+    keys = np.empty(len(sums), np.uint64)
+    keys[order] = sums * FACTORS_OF_ABSENT[SEEN - seen]
     return keys
 
 

@@ -114,7 +114,7 @@ def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
 
 
 def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
-    terms = reader.texts(TERMS)
+    terms = reader.stored_texts(TERMS)
     starts, columns, values = (
         reader.numbers(f"{SIGNATURES}.{name}") for name in ("starts", "columns", "values")
     )

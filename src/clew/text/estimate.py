@@ -15,8 +15,10 @@ DIGITS_PER_TOKEN = 3
 BATCH = 200_000  # characters that are estimated at once
 
 SPACE, LETTER, DIGIT, OTHER = range(4)
-CLASS_OF_CODE = np.full(0x3002, OTHER, np.int8)  # there is no space at higher code points
-CLASS_OF_CODE[[code for code in range(0x3001) if chr(code).isspace()]] = SPACE
+_ALL_BELOW = "".join(map(chr, range(0x3001)))  # there is no space at higher code points
+SPACES = sorted({*_ALL_BELOW}.difference(*_ALL_BELOW.split()))
+CLASS_OF_CODE = np.full(0x3002, OTHER, np.int8)
+CLASS_OF_CODE[[*map(ord, SPACES)]] = SPACE
 CLASS_OF_CODE[ord("0") : ord("9") + 1] = DIGIT
 CLASS_OF_CODE[ord("A") : ord("Z") + 1] = LETTER
 CLASS_OF_CODE[ord("a") : ord("z") + 1] = LETTER
@@ -27,7 +29,7 @@ ONLY_LETTERS, ONLY_DIGITS = (
     bytes(code if code < 128 and CLASS_OF_CODE[code] == kind else ord(" ") for code in range(256))
     for kind in (LETTER, DIGIT)
 )
-OTHER_SPACES = [chr(code) for code in range(128, 0x3001) if chr(code).isspace()]
+OTHER_SPACES = [space for space in SPACES if not space.isascii()]
 N_KNOWN = 64  # sizes of pieces whose tokens are in tables
 TOKENS_OF_WORD, TOKENS_OF_NUMBER = (
     [1 if size <= whole else -(-size // per_token) for size in range(N_KNOWN)]

@@ -51,12 +51,9 @@ LETTERS_AND_DIGITS = re.compile(r"[^\W_]+")
 # The letters and digits of the scripts that are not other scripts, sign by sign: a set that names
 # every sign is looked up in one step, where \W beside an underscore takes several.
 _ALL_BELOW = "".join(map(chr, range(0x2C00)))  # where the last of these scripts ends
-PLAIN_SIGN = "".join(
-    f"{run[0]}-{run[-1]}" for run in LETTERS_AND_DIGITS.findall(OTHER_SCRIPT.sub(" ", _ALL_BELOW))
-)
-PLAIN_LETTER = "".join(
-    f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", OTHER_SCRIPT.sub(" ", _ALL_BELOW))
-)
+_OF_THESE_SCRIPTS = OTHER_SCRIPT.sub(" ", _ALL_BELOW)
+PLAIN_SIGN = "".join(f"{run[0]}-{run[-1]}" for run in LETTERS_AND_DIGITS.findall(_OF_THESE_SCRIPTS))
+PLAIN_LETTER = "".join(f"{run[0]}-{run[-1]}" for run in re.findall(r"[^\W\d_]+", _OF_THESE_SCRIPTS))
 PLAIN_WORD = re.compile(f"[{PLAIN_SIGN}]{{1,{MAX_WORD_LENGTH}}}")  # where no script is another
 # The marks that stand on letters of these scripts, which "´" has in NFKC, are no reason to make
 # the tables of all scripts either.

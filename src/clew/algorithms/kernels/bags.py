@@ -34,7 +34,7 @@ def _sums_at_once(starts, ends, columns, counts, weights_of, products):
     return sums
 
 
-@compiled(at_once=_sums_at_once)
+@compiled(at_once=_sums_at_once, changes=())
 def bag_sums(starts, ends, columns, counts, weights_of, products):
     """Return the sum over each row's entries of weights_of[count] * products[column]: float64 [n].
 

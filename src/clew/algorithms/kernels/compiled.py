@@ -85,10 +85,12 @@ class Kernel:
             numba; None where the function is compiled.
         patience: seconds of the processor as plain Python, in all calls together, before one waits
             for machine code that has to be made; None for `PATIENCE`.
+        changes: the names of the parameters that it changes; None for any.
     """
 
     __name__: str
     patience: float | None = None
+    changes: tuple[str, ...] | None = None
 
     def __init__(
         self,
@@ -122,6 +124,13 @@ class Kernel:
             while cause is not None and not isinstance(cause, KeyboardInterrupt):
                 cause = cause.__cause__ or cause.__context__
             raise (cause or error) from None
+
+    def _changed_of(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return those of the arguments that the loop may change."""
+        if self.changes is None:
+            return arguments
+        names = self.function.__code__.co_varnames
+        return tuple(arguments[names.index(name)] for name in self.changes)
 
     def is_ready(self, *arguments: Any) -> bool:
         """Return whether there is machine code for these arguments; there will be some."""
@@ -160,7 +169,7 @@ class Kernel:
     def _run_plain(self, request: compiler.Request, arguments: tuple[Any, ...]) -> Any:
         """Run as plain Python; leave the arguments as they were if that is given up."""
         deadline, begin = current(), time.thread_time()
-        before = list(_writeable(arguments))
+        before = list(_writeable(self._changed_of(arguments)))
         copies = [array.copy() for array in before]
 
         def look() -> None:
@@ -190,6 +199,7 @@ def compiled(
     at_once: Callable[..., Any] | None = None,
     lists: tuple[DTypeLike | None, ...] | None = None,
     patience: float | None = None,
+    changes: tuple[str, ...] | None = None,
     **options: Any,
 ) -> Any:
     """Declare a loop: in the subset of Python that numba compiles, by the rules of this module.
@@ -201,6 +211,8 @@ def compiled(
             Python then runs it on lists.
         patience: of the `Kernel`, for a loop whose machine code takes much longer to make than that
             of others.
+        changes: the names of the parameters whose arrays the loop changes. Those of a call that is
+            given up are as they were, and so they are copied before; None for any.
         options: of `numba.njit`. None that lets the compiler change what is computed.
 
     Returns:
@@ -209,10 +221,15 @@ def compiled(
     options = {"nogil": True, **options}
     if function is None:
         return lambda function: compiled(
-            function, at_once=at_once, lists=lists, patience=patience, **options
+            function,
+            at_once=at_once,
+            lists=lists,
+            patience=patience,
+            changes=changes,
+            **options,
         )
     kernel = Kernel(function, at_once, options, lists)
-    kernel.patience = patience
+    kernel.patience, kernel.changes = patience, changes
     return kernel
 
 

@@ -14,7 +14,7 @@ def _add_term_at_once(scores, texts, counts, start, end, norms, idf):
     scores[found] += idf * often / (often + norms[found])
 
 
-@compiled(at_once=_add_term_at_once)
+@compiled(at_once=_add_term_at_once, changes=("scores",))
 def add_term(scores, texts, counts, start, end, norms, idf):
     """Add idf * count / (count + norm) to the score of each text of a run of postings, in place.
 
@@ -37,7 +37,7 @@ def _add_constant_at_once(sums, texts, start, end, more):
     sums[texts[start:end]] += more
 
 
-@compiled(at_once=_add_constant_at_once)
+@compiled(at_once=_add_constant_at_once, changes=("sums",))
 def add_constant(sums, texts, start, end, more):
     """Add a number to the sum of each text of a run of postings, in place.
 
@@ -62,7 +62,7 @@ def _add_term_around_at_once(scores, sums, texts, counts, before, behind, shares
     sums[:] = 0.0
 
 
-@compiled(at_once=_add_term_around_at_once)
+@compiled(at_once=_add_term_around_at_once, changes=("scores", "sums"))
 def add_term_around(scores, sums, texts, counts, before, behind, shares, norms, idf):
     """Add idf * sum / (sum + norm) to the scores of the texts that have a term, and of those near.
 

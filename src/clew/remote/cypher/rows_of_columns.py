@@ -23,7 +23,7 @@ from clew.remote.packed_rows import (
     stacked,
 )
 from clew.seed.in_own_words import LinkedWordsPart, count_beside_links
-from clew.store.column_kinds import parse_metadata
+from clew.store.metadata_texts import parse_metadata
 
 Columns = Mapping[str, Any]
 
