@@ -38,6 +38,7 @@ def built():
 @pytest.fixture
 def large(monkeypatch):
     monkeypatch.setattr(compact, "MIN_ROWS", 0)
+    monkeypatch.setattr(compact, "MIN_COMPACT", 0)
     monkeypatch.setattr(tables, "MIN_STORED", 0)
 
 
