@@ -41,7 +41,7 @@ from clew.embedding.static import (
     StaticEmbedding,
     half_scales,
 )
-from clew.embedding.word_vectors import PIECES, piece_vectors
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import (
     EMPTY,
@@ -68,6 +68,8 @@ by a hundredth of its own share."""
 MAX_BELOW = 10
 """Of a weight that is so many times below the largest one, the share is that of a tenth of it: what
 nearly all passages have adds nothing to a length."""
+
+BLOCK = 512  # pieces whose vectors are widened at once: they stay near the processor
 
 NODES, FACTS = "nodes", "facts"
 
@@ -438,7 +440,7 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
         of_terms += _weighted_sums(some.terms, OF_TERMS, halves[:, 1], len(of_terms))
     used = np.flatnonzero(of_pieces)
     weights = of_pieces[used] * table.piece_roots[used]
-    meaning = weights @ piece_vectors()[used].astype(np.float64)
+    meaning = _weighted_sum(weights, used)
     used = np.flatnonzero(of_terms)
     signatures = table.signatures.take(used)
     spread = np.repeat(of_terms[used] * table.weights[used], np.diff(signatures.starts))
@@ -447,6 +449,18 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
     )
     mean: Floats = np.concatenate([meaning, spelling]) / (len(places) + PRIOR_TEXTS)
     return mean
+
+
+def _weighted_sum(weights: Floats, pieces: NDArray[np.int64]) -> Floats:
+    """Return the weighted sum of the vectors of some pieces: float64 [d].
+
+    Not by `@`, for which BLAS wakes threads that go on looking for work in what follows.
+    """
+    total: Floats = np.zeros(DIMENSIONS)
+    for start in range(0, len(pieces), BLOCK):
+        vectors = piece_vectors()[pieces[start : start + BLOCK]].astype(np.float64)
+        total += np.einsum("i,ij->j", weights[start : start + BLOCK], vectors)
+    return total
 
 
 def _weighted_sums(bags: Bags, weights_of: Floats, of_rows: Floats, width: int) -> Floats:
