@@ -23,10 +23,12 @@ STEPS = st.lists(
 )
 
 
-@given(st.lists(TEXT, min_size=1, max_size=6), STEPS)
-def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts, steps):
+@given(st.lists(TEXT, min_size=1, max_size=6), STEPS, st.booleans())
+def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts, steps, asked):
     postings = Postings.of(texts)
     for step in steps:
+        if asked:
+            assert postings.lengths.tolist() == [len(text) for text in texts]
         if isinstance(step, list):
             texts, postings = [*texts, *step], postings.with_texts(step)
         else:
@@ -52,10 +54,9 @@ def test_groups_of_texts_have_the_postings_and_scores_of_their_texts_joined(grou
     left = [not gone >> i & 1 for i in range(len(grouped))]
     groups = np.array([group for _, group in grouped])[left]
     found = postings.with_only(np.array(left)).grouped(groups, 4)
-    joined = [
-        sum((text for (text, of), stays in zip(grouped, left, strict=True) if stays and of == group), [])
-        for group in range(4)
-    ]  # fmt: skip
+    joined = [list[int]() for _ in range(4)]
+    for (text, group), stays in zip(grouped, left, strict=True):
+        joined[group] += text if stays else []
     at_once = Postings.of(joined)
     assert len(found) == 4
     assert found.lengths.tobytes() == at_once.lengths.tobytes()

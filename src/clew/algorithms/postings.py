@@ -272,10 +272,14 @@ class Postings(_ScoredTexts):
 
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""
-        segments = [*self.segments, _counted(texts)]
+        came = Postings((_counted(texts),))
+        segments = [*self.segments, *came.segments]
         while len(segments) > 1 and segments[-2].width <= MERGED_BELOW * segments[-1].width:
             segments[-2:] = [_stacked(segments[-2:])]
-        return Postings(tuple(segments))
+        more = Postings(tuple(segments))
+        if "lengths" in self.__dict__:
+            more.__dict__["lengths"] = freeze(np.append(self.lengths, came.lengths), np.float64)
+        return more
 
     def with_only(self, stays: Mask) -> Postings:
         """Return the postings of the texts that stay, renumbered.
@@ -288,7 +292,10 @@ class Postings(_ScoredTexts):
             segment if stays[start:end].all() else segment.with_columns(stays[start:end])
             for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
         ]
-        return Postings(tuple(segment for segment in left if segment.width) or (left[0],))
+        fewer = Postings(tuple(segment for segment in left if segment.width) or (left[0],))
+        if "lengths" in self.__dict__:
+            fewer.__dict__["lengths"] = freeze(self.lengths[stays], np.float64)
+        return fewer
 
     def grouped(self, groups: NDArray[np.int64], n: int) -> GroupedPostings:
         """Return the postings of groups of texts, each as if its texts were one.
