@@ -222,8 +222,12 @@ class _OfTerms:
     def rarest(self) -> NDArray[np.int64]:
         """The rarest piece of each term: int64 [terms]."""
         known = self._known_rarest
-        new = texts_at(self.terms, range(len(known), len(self.terms)))
-        return np.concatenate([known, rarest_pieces(new)])
+        weights = self._known_weights if self._weights is None else self._weights
+        weighted = max(len(known), len(weights))
+        by_weight = list(texts_at(self.terms, range(len(known), weighted)))
+        others = list(texts_at(self.terms, range(weighted, len(self.terms))))
+        of_known = self._embedder.rarest_pieces_of(by_weight, weights[len(known) :])
+        return np.concatenate([known, of_known, rarest_pieces(others)])
 
     @cached_property
     def long_signatures(self) -> list[int]:
