@@ -512,7 +512,8 @@ class StaticEmbedding:
         prior = (n + 0.5 - 0.5 * ratios) / (1 + ratios) - np.maximum(counts, 1)
         least = PRIOR_TEXTS * PRIOR_WORDS / PIECES  # of the rarest piece of all
         ranks = np.rint(PRIOR_TEXTS * PRIOR_WORDS / np.maximum(prior, least)).astype(np.int64)
-        found = np.clip(ranks, PRIOR_WORDS, PIECES - 1 - FIRST_MERGE) + FIRST_MERGE
+        found: NDArray[np.int64] = np.clip(ranks, PRIOR_WORDS, PIECES - 1 - FIRST_MERGE)
+        found += FIRST_MERGE
         others = np.flatnonzero(self.weights_of_counts(counts, found) != weights)
         found[others] = rarest_pieces([terms[i] for i in others.tolist()])
         return found
