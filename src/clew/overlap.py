@@ -9,15 +9,63 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.graph import Floats, Graph, freeze
+from clew.graph import Floats, Graph, Mask, freeze
 
 BEGINNING = itemgetter(slice(16))  # of a text: hardly any line is shorter
 INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
+
+
+class TextKeys(NamedTuple):
+    """Numbers by which texts are compared; those of texts that are alike are equal.
+
+    They are those of one process, and 0 for nodes that are no content.
+
+    Attributes:
+        beginnings: int64 [n], of how each text begins and how long it is.
+        texts: int64 [n], of each text.
+    """
+
+    beginnings: NDArray[np.int64]
+    texts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TextKeysPart:
+    """The part that computes the `TextKeys` of a graph: the one part of copies that reads it all.
+
+    Example:
+        >>> from clew import Graph
+        >>> keys = Graph.of(["It is all one", "other", "It is all one "]).part(TextKeysPart())
+        >>> bool(keys.texts[0] == keys.texts[2]), bool(keys.texts[0] == keys.texts[1])
+        (True, False)
+    """
+
+    def compute(self, graph: Graph) -> TextKeys:
+        return self._keys(graph, np.flatnonzero(graph.content))
+
+    def grow(self, graph: Graph, base: Graph, before: TextKeys) -> TextKeys:
+        """Return what `compute` returns."""
+        new, n = np.flatnonzero(graph.content), len(base)
+        of_new = self._keys(graph, new[new >= n])
+        pairs = zip(before, of_new, strict=True)
+        return TextKeys(*(np.append(old, more[n:]) for old, more in pairs))
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: TextKeys) -> TextKeys:
+        """Return what `compute` returns."""
+        return TextKeys(*(keys[stays] for keys in before))
+
+    def _keys(self, graph: Graph, rows: NDArray[np.int64]) -> TextKeys:
+        texts = _stripped_texts(graph, rows)  # no other need be made
+        keys = TextKeys(*(np.zeros(len(graph), np.int64) for _ in range(2)))
+        keys.beginnings[rows] = list(map(hash, [(BEGINNING(text), len(text)) for text in texts]))
+        keys.texts[rows] = list(map(hash, texts))
+        return keys
 
 
 @dataclass(frozen=True)
@@ -36,14 +84,11 @@ class DuplicatesPart:
     """
 
     def compute(self, graph: Graph) -> Duplicates:
-        rows = np.flatnonzero(graph.content).tolist()  # no other text need be made
-        texts = _without_line_ends([graph.texts[row].strip() for row in rows])
         first_of = dict[str, int]()
-        others: defaultdict[str, list[int]] = defaultdict(list)  # of few texts: most have no copy
-        if len(set(texts)) < len(texts):
-            for row, text in zip(rows, texts, strict=True):
-                if first_of.setdefault(text, row) != row:
-                    others[text].append(row)
+        others: defaultdict[str, list[int]] = defaultdict(list)
+        for row, text in _texts_that_come_again(graph).items():
+            if first_of.setdefault(text, row) != row:
+                others[text].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
         for text in sorted(others, key=first_of.__getitem__):
             for row in (first_of[text], *others[text]):
@@ -111,6 +156,38 @@ class Duplicates:
     def copies_of(self, row: int) -> list[int]:
         """Return the other rows with the text of this one."""
         return [copy for copy in self.groups.get(int(self.first[row]), ()) if copy != row]
+
+
+def _texts_that_come_again(graph: Graph) -> dict[int, str]:
+    """Return the texts that several rows of content have, by their rows, ascending.
+
+    A text has spaces where lines end, where another one is alike but for that.
+    """
+    rows, keys = np.flatnonzero(graph.content), graph.part(TextKeysPart())
+    of_texts = keys.texts[rows]
+    places = _places_that_come_again(keys.beginnings[rows])
+    texts = _without_line_ends(_stripped_texts(graph, rows[places]))
+    known = dict(zip(rows[places].tolist(), texts, strict=True))
+    of_texts[places] = list(map(hash, texts))
+    again = rows[_places_that_come_again(of_texts)]
+    new = again[~np.isin(again, rows[places])]
+    known.update(zip(new.tolist(), _stripped_texts(graph, new), strict=True))
+    return {row: known[row] for row in again.tolist()}
+
+
+def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the places of the numbers that are at several.
+
+    Example:
+        >>> _places_that_come_again(np.array([5, 7, 5, 9])).tolist()
+        [0, 2]
+    """
+    ascending = np.sort(keys)
+    return np.flatnonzero(np.isin(keys, ascending[1:][ascending[1:] == ascending[:-1]]))
+
+
+def _stripped_texts(graph: Graph, rows: NDArray[np.int64]) -> list[str]:
+    return [graph.texts[row].strip() for row in rows.tolist()]
 
 
 def _without_line_ends(texts: Sequence[str]) -> Sequence[str]:

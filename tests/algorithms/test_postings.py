@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.postings import add_term, add_term_around
+from clew.algorithms.kernels.postings import add_term, add_term_around, add_to_groups
 from clew.algorithms.postings import CountedTerms, Postings
 
 TEXT = st.lists(st.integers(0, 6), max_size=6)
@@ -23,10 +23,12 @@ STEPS = st.lists(
 )
 
 
-@given(st.lists(TEXT, min_size=1, max_size=6), STEPS)
-def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts, steps):
+@given(st.lists(TEXT, min_size=1, max_size=6), STEPS, st.booleans())
+def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts, steps, asked):
     postings = Postings.of(texts)
     for step in steps:
+        if asked:
+            assert postings.lengths.tolist() == [len(text) for text in texts]
         if isinstance(step, list):
             texts, postings = [*texts, *step], postings.with_texts(step)
         else:
@@ -42,6 +44,35 @@ def test_texts_that_came_and_went_leave_the_counts_of_those_that_are_there(texts
         assert postings.has(term) == bool(having)
     at_once = Postings.of(texts).bm25({0: 1, 1: 2, 7: 1}, 1.5, 0.75)
     assert postings.bm25({0: 1, 1: 2, 7: 1}, 1.5, 0.75) == pytest.approx(at_once, abs=1e-12)
+
+
+@given(st.lists(st.tuples(TEXT, st.integers(0, 3)), min_size=1), st.integers(0, 2**9 - 1))
+def test_groups_of_texts_have_the_postings_and_scores_of_their_texts_joined(grouped, gone):
+    postings = Postings.of([text for text, _ in grouped[:5]])
+    for text, _ in grouped[5:]:
+        postings = postings.with_texts([text])
+    left = [not gone >> i & 1 for i in range(len(grouped))]
+    groups = np.array([group for _, group in grouped])[left]
+    found = postings.with_only(np.array(left)).grouped(groups, 4)
+    joined = [list[int]() for _ in range(4)]
+    for (text, group), stays in zip(grouped, left, strict=True):
+        joined[group] += text if stays else []
+    at_once = Postings.of(joined)
+    assert len(found) == 4
+    assert found.lengths.tobytes() == at_once.lengths.tobytes()
+    for term in range(8):
+        one, other = found.of_term(term), at_once.of_term(term)
+        assert [part.tolist() for part in one] == [part.tolist() for part in other]
+    question = {0: 1, 1: 2.5, 7: 1, 3: 1 / 3}
+    assert found.bm25(question, 1.5, 0.75).tobytes() == at_once.bm25(question, 1.5, 0.75).tobytes()
+
+
+@pytest.mark.parametrize("form", ["plain", "function"])
+def test_a_run_of_postings_is_added_to_the_groups_of_its_texts(form):
+    sums, groups = np.zeros(3, np.float32), np.array([2, 0, 2, 1])
+    run = np.array([3, 0, 1, 2, 1], np.int32), np.array([9, 1, 2, 4, 9], np.float32), 1, 4
+    getattr(add_to_groups, form)(sums, groups, *run)
+    assert sums.tolist() == [2.0, 0.0, 5.0]
 
 
 def test_scores_are_those_of_the_library_bm25s():

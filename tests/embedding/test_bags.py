@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.algorithms.kernels import bags as kernels
+from clew.algorithms.kernels.bag_lengths import dense_squares
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
 from clew.algorithms.kernels.block_products import block_products, in_blocks
 from clew.embedding import bags, compared_pieces, interleaved_bags
@@ -256,3 +257,53 @@ def test_pieces_stand_in_blocks_only_where_no_bit_changes(monkeypatch, adds_alik
         assert pieces.products(vector).tobytes() == expected.tobytes()
     assert (pieces._blocks is not None) == adds_alike
     assert len(pieces._vectors) == (0 if adds_alike else len(rows))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.lists(st.one_of(text, st.just(LONG)), max_size=5), min_size=1, max_size=5))
+def test_texts_that_come_by_and_by_are_counted_once_and_have_their_vectors(batches):
+    first = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
+    embedder, rows = fit_bags(first)
+    seen, count = set[str](), bags.TextCounts.of
+    with pytest.MonkeyPatch.context() as patch:
+        for batch in batches:
+            counted = list[str]()
+            patch.setattr(
+                bags.TextCounts, "of", lambda some, to=counted: to.extend(some) or count(some)
+            )
+            segment = rows.table.counted(batch)
+            assert sorted(counted) == sorted({*batch} - seen)
+            seen |= {*batch}
+            assert (segment[:] == embedder(batch)).all()
+            at_once = bags.bags_of_texts(fit_bags(first)[1].table, batch)
+            assert segment.scales.tobytes() == at_once.scales.tobytes()
+            assert segment.keys.tolist() == at_once.keys.tolist()
+    assert len({*rows.table.terms}) == len(rows.table.terms)
+
+
+@given(st.lists(text, min_size=1, max_size=8), st.data())
+def test_rows_that_are_taken_keep_the_keys_of_their_pieces(static, texts, data):
+    rows = bags.bags_of_texts(fit_bags(texts)[1].table, texts)
+    for _ in range(3):
+        if data.draw(st.booleans()):
+            assert len(rows.keys) == len(rows.scales)
+        some = data.draw(st.lists(st.integers(0, len(rows.scales) - 1), min_size=1))
+        rows, texts = rows.take(np.array(some)), [texts[i] for i in some]
+    assert rows.keys.tolist() == bags.bags_of_texts(rows.table, texts).keys.tolist()
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 31_999), st.integers(1, 255)), max_size=11, unique_by=lambda one: one[0]), max_size=5))  # fmt: skip
+def test_lengths_of_sums_are_measured_alike_in_every_form_and_are_those_of_the_sums(rows):
+    flat = [one for row in rows for one in sorted(row)]
+    ends = np.cumsum([len(row) for row in rows], dtype=np.int32)
+    starts = ends - np.array([len(row) for row in rows], np.int32)
+    columns, counts = (np.array([one[i] for one in flat], t) for i, t in ((0, np.uint16), (1, np.uint8)))  # fmt: skip
+    weights = np.random.default_rng(0).random(PIECES)
+    given_ = starts, ends, columns, counts, bags.OF_PIECES, weights, piece_vectors()
+    plain, looped = dense_squares.plain(*given_), dense_squares.function(*given_)
+    np.testing.assert_allclose(plain, looped, rtol=1e-12)
+    wanted = [
+        np.linalg.norm(sum(bags.OF_PIECES[n] * weights[c] * piece_vectors()[c].astype(float) for c, n in row)) ** 2
+        for row in rows
+    ]  # fmt: skip
+    np.testing.assert_allclose(looped, wanted, rtol=1e-9)

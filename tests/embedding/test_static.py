@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from clew import Document, Index
 from clew.embedding import word_vectors
 from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.latent_semantic import signatures
-from clew.embedding.static import StaticEmbedding
+from clew.embedding.static import StaticEmbedding, rarest_pieces
 from clew.embedding.word_vectors import WEIGHTS, PieceNumbers, piece_vectors, stored_vectors
 from clew.text.words import cased_words, terms
 
@@ -188,3 +189,24 @@ def test_a_question_has_the_vector_that_it_has_among_others(question):
 
 
 FITTED = StaticEmbedding.fit(PASSAGES)  # one for all examples
+
+
+@given(
+    st.lists(st.text("aberfynt", max_size=9), max_size=30, unique=True),
+    st.integers(0, 100_000),
+    st.integers(0, 2**32 - 1),
+)
+def test_pieces_that_weights_tell_weigh_the_same_in_any_other_corpus(terms, n_texts, seed):
+    chance = np.random.default_rng(seed)
+    some = [term for term in terms if chance.random() < 0.7]
+    own = {
+        "vocabulary": tuple(some),
+        "word_counts": chance.integers(0, n_texts + 2, len(some)).astype(np.int32),
+    }
+    static = replace(StaticEmbedding.fit(["one text"]), n_texts=n_texts, **own)
+    weights = static.term_weights(terms)
+    weights[: len(weights) // 4] *= 1.5  # which no piece gives
+    found = static.rarest_pieces_of(terms, weights)
+    counts, other = chance.integers(0, 999, len(terms)) + 0.0, replace(static, n_texts=n_texts + 7)
+    wanted = other.weights_of_counts(counts, rarest_pieces(terms))
+    assert other.weights_of_counts(counts, found).tobytes() == wanted.tobytes()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
-from clew.algorithms.kernels.postings import add_constant, add_term
+from clew.algorithms.kernels.postings import add_constant, add_term, add_to_groups
 from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
@@ -44,8 +44,41 @@ class CountedTerms(NamedTuple):
         return cls(np.fromiter(terms, np.int32, n), np.fromiter(counts, np.float32, n))
 
 
+class _ScoredTexts:
+    """What BM25 needs to know of texts besides their terms."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The number of terms of every text: float64 [n]."""
+        raise NotImplementedError
+
+    def idf(self, frequency: int) -> float:
+        """Return the weight of a term that so many texts have, in Lucene's form."""
+        return math.log1p((len(self) - frequency + 0.5) / (frequency + 0.5))
+
+    def _norms(self, k1: float, b: float) -> Floats:
+        """Return what marks long texts down, computed once for the parameters of all questions."""
+        norms = self._known_norms.get((k1, b))
+        if norms is None:
+            norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
+            self._known_norms.clear()  # an experiment may try many
+            self._known_norms[k1, b] = norms
+        return norms
+
+    @cached_property
+    def _known_norms(self) -> dict[tuple[float, float], Floats]:
+        return {}
+
+    @cached_property
+    def _mean_length(self) -> float:
+        return float(self.lengths.mean()) if len(self) else 0.0
+
+
 @dataclass(frozen=True, eq=False)
-class Postings:
+class Postings(_ScoredTexts):
     """How often each of n texts has each term. Terms are numbered by the caller.
 
     Attributes:
@@ -178,11 +211,11 @@ class Postings:
 
     def has(self, term: int) -> bool:
         """Return whether a text has a term."""
-        return any(True for _ in self._found(term))
+        return any(True for _ in self.found(term))
 
     def frequency(self, term: int) -> int:
         """Return how many texts have a term, of all that its idf is counted in."""
-        return sum(end - start for _, start, end, _ in self._found(term))
+        return sum(end - start for _, start, end, _ in self.found(term))
 
     def texts_with(self, term: int) -> Rows:
         """Return the texts that have a term, ascending."""
@@ -207,7 +240,7 @@ class Postings:
         scores = np.zeros(len(self))
         norms = self._norms(k1, b)
         for term, weight in weights.items():
-            found = list(self._found(term))
+            found = list(self.found(term))
             idf = np.float32(weight * self.idf(sum(end - start for _, start, end, _ in found)))
             for segment, start, end, first in found:
                 parts = segment.columns, segment.values, start, end
@@ -230,23 +263,23 @@ class Postings:
         """
         sums, total = np.zeros(len(self)), 0.0
         for term in terms:
-            found = list(self._found(term))
+            found = list(self.found(term))
             idf = self.idf(sum(end - start for _, start, end, _ in found))
             for segment, start, end, first in found:
                 add_constant(sums[first:], segment.columns, start, end, idf)
             total += idf
         return sums, total
 
-    def idf(self, frequency: int) -> float:
-        """Return the weight of a term that so many texts have, in Lucene's form."""
-        return math.log1p((len(self) - frequency + 0.5) / (frequency + 0.5))
-
     def with_texts(self, texts: Iterable[Sequence[int]]) -> Postings:
         """Return the postings of these texts too, which come after the others."""
-        segments = [*self.segments, _counted(texts)]
+        came = Postings((_counted(texts),))
+        segments = [*self.segments, *came.segments]
         while len(segments) > 1 and segments[-2].width <= MERGED_BELOW * segments[-1].width:
             segments[-2:] = [_stacked(segments[-2:])]
-        return Postings(tuple(segments))
+        more = Postings(tuple(segments))
+        if "lengths" in self.__dict__:
+            more.__dict__["lengths"] = freeze(np.append(self.lengths, came.lengths), np.float64)
+        return more
 
     def with_only(self, stays: Mask) -> Postings:
         """Return the postings of the texts that stay, renumbered.
@@ -259,9 +292,12 @@ class Postings:
             segment if stays[start:end].all() else segment.with_columns(stays[start:end])
             for segment, start, end in zip(self.segments, starts[:-1], starts[1:], strict=True)
         ]
-        return Postings(tuple(segment for segment in left if segment.width) or (left[0],))
+        fewer = Postings(tuple(segment for segment in left if segment.width) or (left[0],))
+        if "lengths" in self.__dict__:
+            fewer.__dict__["lengths"] = freeze(self.lengths[stays], np.float64)
+        return fewer
 
-    def grouped(self, groups: NDArray[np.int64], n: int) -> Postings:
+    def grouped(self, groups: NDArray[np.int64], n: int) -> GroupedPostings:
         """Return the postings of groups of texts, each as if its texts were one.
 
         Args:
@@ -270,36 +306,17 @@ class Postings:
 
         Example:
             >>> postings = Postings.of([[0], [1], [0, 1]]).grouped(np.array([0, 1, 0]), 2)
-            >>> postings.texts_with(1).tolist(), postings.lengths.tolist()
+            >>> postings.of_term(1)[0].tolist(), postings.lengths.tolist()
             ([0, 1], [3.0, 1.0])
         """
-        whole = _stacked(self.segments)
-        members = whole.rows, groups[whole.columns], whole.values
-        return Postings((CompressedRows.summed(*members, (len(whole), n)),))
-
-    def _norms(self, k1: float, b: float) -> Floats:
-        """Return what marks long texts down, computed once for the parameters of all questions."""
-        norms = self._known_norms.get((k1, b))
-        if norms is None:
-            norms = k1 * (1 - b + b * self.lengths / max(self._mean_length, 1e-300))
-            self._known_norms.clear()  # an experiment may try many
-            self._known_norms[k1, b] = norms
-        return norms
-
-    @cached_property
-    def _known_norms(self) -> dict[tuple[float, float], Floats]:
-        return {}
-
-    @cached_property
-    def _mean_length(self) -> float:
-        return float(self.lengths.mean()) if len(self) else 0.0
+        return GroupedPostings(self, groups, n)
 
     def _postings(self, term: int) -> Iterable[tuple[Rows, Vectors]]:
         """Yield the texts that have a term, and how often, segment by segment."""
-        for segment, start, end, first in self._found(term):
+        for segment, start, end, first in self.found(term):
             yield segment.columns[start:end] + first, segment.values[start:end]
 
-    def _found(self, term: int) -> Iterator[tuple[CompressedRows, int, int, int]]:
+    def found(self, term: int) -> Iterator[tuple[CompressedRows, int, int, int]]:
         """Yield each segment that has a term, its run of postings, and the segment's first text."""
         first = 0
         for segment in self.segments:
@@ -308,6 +325,52 @@ class Postings:
                 if end > start:
                     yield segment, start, end, first
             first += segment.width
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedPostings(_ScoredTexts):
+    """The postings of groups of texts, each as if its texts were one.
+
+    The postings of a term are added up when a question has it: a question has few, and to add all
+    of them up takes longer than all else that a changed index has to find out again.
+
+    Attributes:
+        postings: those of the texts.
+        groups: int64 [texts], the group of each text.
+        n: the number of groups.
+    """
+
+    postings: Postings
+    groups: NDArray[np.int64]
+    n: int
+
+    def __len__(self) -> int:
+        return self.n
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """The number of terms of every group: float64 [n]."""
+        lengths = np.bincount(self.groups, self.postings.lengths, self.n)
+        return freeze(lengths, np.float64)
+
+    def of_term(self, term: int) -> tuple[Rows, Vectors]:
+        """Return the groups that have a term, int32 ascending, and how often, float32."""
+        sums = np.zeros(self.n, np.float32)
+        for segment, start, end, first in self.postings.found(term):
+            run = segment.columns, segment.values, start, end
+            add_to_groups(sums, self.groups[first:], *run)
+        found = np.flatnonzero(sums).astype(np.int32)
+        return found, sums[found]
+
+    def bm25(self, weights: Mapping[int, float], k1: float, b: float) -> Floats:
+        """Return the score of every group by BM25, as `Postings.bm25` does: float64 [n]."""
+        scores = np.zeros(self.n)
+        norms = self._norms(k1, b)
+        for term, weight in weights.items():
+            groups, counts = self.of_term(term)
+            idf = np.float32(weight * self.idf(len(groups)))
+            add_term(scores, groups, counts, 0, len(groups), norms, idf)
+        return scores
 
 
 def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:

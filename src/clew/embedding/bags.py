@@ -25,6 +25,7 @@ from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
 from clew.embedding.latent_semantic import signature_rows
+from clew.embedding.mean_sample import keys_of_entries
 from clew.embedding.static import (
     SIGNATURE_WIDTH,
     CountsOf,
@@ -70,6 +71,7 @@ long as so many sums."""
 MIN_BESIDE = (
     1_000_000  # terms of rows from which on a part is handed to a second thread: it gains time
 )
+MAX_COUNTED = 20_000  # texts that came since a build, whose bags are kept: some 1.5 KB each
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 
 COUNTS = np.arange(MAX_COUNT + 1, dtype=np.float64)
@@ -220,8 +222,12 @@ class _OfTerms:
     def rarest(self) -> NDArray[np.int64]:
         """The rarest piece of each term: int64 [terms]."""
         known = self._known_rarest
-        new = texts_at(self.terms, range(len(known), len(self.terms)))
-        return np.concatenate([known, rarest_pieces(new)])
+        weights = self._known_weights if self._weights is None else self._weights
+        weighted = max(len(known), len(weights))
+        by_weight = list(texts_at(self.terms, range(len(known), weighted)))
+        others = list(texts_at(self.terms, range(weighted, len(self.terms))))
+        of_known = self._embedder.rarest_pieces_of(by_weight, weights[len(known) :])
+        return np.concatenate([known, of_known, rarest_pieces(others)])
 
     @cached_property
     def long_signatures(self) -> list[int]:
@@ -261,6 +267,8 @@ class BagTable:
         self._last_pieces: tuple[bytes, ComparedPieces, Floats] | None = None
         self._last_terms: tuple[bytes, _OfTerms, Floats] | None = None
         self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
+        self._counted: Kept[str, _TextBags] = Kept(MAX_COUNTED)
+        self._numbers: Numbering[str] | None = None
 
     @property
     def terms(self) -> Sequence[str]:
@@ -283,6 +291,43 @@ class BagTable:
         Others may compare bags meanwhile: they have either all of these terms, or none.
         """
         self._of_terms = self._of_terms.with_terms(terms)
+        if self._numbers is not None:
+            self._numbers.of_all(terms)
+
+    def numbers(self, *, kept: bool = False) -> Numbering[str]:
+        """Return the number of each term; who adds terms meanwhile holds a lock.
+
+        Args:
+            kept: whether they are kept for the next time.
+        """
+        found = self._numbers
+        if found is None:
+            found = Numbering[str]()
+            found.of_lists([self.terms])
+            if kept:
+                self._numbers = found
+        return found
+
+    def counted(self, texts: Sequence[str]) -> BagSegment:
+        """Return what `bags_of_texts` does; texts that were counted lately are not counted again.
+
+        Args:
+            texts: the texts.
+        """
+        if not texts:
+            return bags_of_texts(self, texts)
+        kept = self._counted
+        found = {text: bags for text in texts if (bags := kept.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in found]
+        if new:
+            found.update(
+                zip(
+                    new,
+                    map(kept.put, new, _TextBags.of_each(bags_of_texts(self, new))),
+                    strict=True,
+                )
+            )
+        return _TextBags.joined(self, [found[text] for text in texts])
 
     def reweighted(self, embedder: StaticEmbedding, counts: NDArray[np.int64]) -> BagTable:
         """Return the table of the same terms with the weights of another embedder.
@@ -418,6 +463,18 @@ class BagSegment:
         found[self.other_rows] = has_vector(self.others)
         return found
 
+    @cached_property
+    def keys(self) -> NDArray[np.uint64]:
+        """The key of each row by its pieces, as the sample for the mean goes by: uint64 [n]."""
+        columns, counts = self.pieces.entries
+        return keys_of_entries(columns, counts, offsets_of(self.pieces.lengths))
+
+    def _with_keys_of(self, other: BagSegment, rows: slice | NDArray[np.int64]) -> BagSegment:
+        """Return this segment with the keys of some rows of another one, if it knows them."""
+        if (keys := other.__dict__.get("keys")) is not None:
+            self.__dict__["keys"] = keys[rows]
+        return self
+
     @property
     def addresses(self) -> NDArray[np.int64]:
         step = self.scales.strides[0]
@@ -468,7 +525,7 @@ class BagSegment:
                 self.scales[run],
                 self.other_rows[start:stop] - first,
                 self.others[start:stop],
-            )
+            )._with_keys_of(self, run)
         place, is_other = self._places_of_others(rows)
         return BagSegment(
             self.table,
@@ -477,7 +534,7 @@ class BagSegment:
             self.scales[rows],
             np.flatnonzero(is_other),
             vectors_of(self.others, place[is_other]),
-        )
+        )._with_keys_of(self, rows)
 
     def compact(self) -> BagSegment:
         pieces, terms = self.pieces.compact(), self.terms.compact()
@@ -562,6 +619,60 @@ class MadeBags(BagSegment):
     def bags(self) -> BagSegment:
         """Return the bags without the vectors."""
         return BagSegment(*(getattr(self, one.name) for one in fields(BagSegment)))
+
+
+class _TextBags(NamedTuple):
+    """The bags of one text, as a row of a `BagSegment` has them.
+
+    Attributes:
+        pieces: the columns of its pieces.
+        piece_counts: how often each comes.
+        terms: the columns of its terms.
+        term_counts: how often each comes.
+        scales: float32 [3].
+        others: float32 [1, d], its vector, where it has no bag; else [0, d].
+    """
+
+    pieces: NDArray[Any]
+    piece_counts: NDArray[np.uint8]
+    terms: NDArray[Any]
+    term_counts: NDArray[np.uint8]
+    scales: Vectors
+    others: Vectors
+
+    @classmethod
+    def of_each(cls, segment: BagSegment) -> Iterator[_TextBags]:
+        """Yield the bags of each row."""
+        columns = list[list[NDArray[Any]]]()
+        for bags in (segment.pieces, segment.terms):
+            bounds = list(zip(bags.starts.tolist(), bags.ends.tolist(), strict=True))
+            columns += [
+                [of[start:end] for start, end in bounds] for of in (bags.columns, bags.counts)
+            ]
+        place, is_other = segment._places_of_others(np.arange(len(segment.scales)))
+        others = [
+            segment.others[at : at + has]
+            for at, has in zip(place.tolist(), is_other.tolist(), strict=True)
+        ]
+        return (cls(*own) for own in zip(*columns, segment.scales, others, strict=True))
+
+    @classmethod
+    def joined(cls, table: BagTable, rows: Sequence[_TextBags]) -> BagSegment:
+        """Return the bags of several texts, of which there is at least one."""
+        pieces, piece_counts, terms, term_counts, scales, others = zip(*rows, strict=True)
+        return BagSegment(
+            table,
+            _bags_of_rows(pieces, piece_counts),
+            _bags_of_rows(terms, term_counts),
+            seal(np.array(scales)),
+            np.flatnonzero([len(vectors) for vectors in others]),
+            seal(np.concatenate(others)),
+        )
+
+
+def _bags_of_rows(columns: Sequence[NDArray[Any]], counts: Sequence[NDArray[np.uint8]]) -> Bags:
+    lengths = np.array(list(map(len, columns)), np.int64)
+    return Bags.of(lengths, np.concatenate(columns), np.concatenate(counts))
 
 
 class Source(NamedTuple):
@@ -669,19 +780,20 @@ def bags_of_texts(
         (True, 'left')
     """
     counts = (counts_of or TextCounts.of)(texts)
-    number_terms(table, counts)
+    number_terms(table, counts, kept=True)
     return bags_of_counts(table, counts)
 
 
-def number_terms(table: BagTable, counts: TextCounts) -> None:
+def number_terms(table: BagTable, counts: TextCounts, *, kept: bool = False) -> None:
     """Let a table learn the terms of texts, batch by batch.
 
     Args:
         table: the table.
         counts: of the texts.
+        kept: whether the table keeps the numbers of all terms, since more texts will come.
     """
     with _NUMBERING.lock:  # of two threads, neither gives a term a second number
-        known = set(table.terms)
+        known = table.numbers(kept=kept)
         table.add_terms([term for term in _by_first_batch(counts) if term not in known])
 
 
@@ -693,8 +805,9 @@ def bags_of_counts(table: BagTable, counts: TextCounts, *, rounded: bool = False
         counts: of the texts.
         rounded: whether the scales may be rounded otherwise than those of the vectors.
     """
-    number_of, rows = Numbering[str](), _Rows(len(counts))
-    number_of.of_lists([table.terms])
+    rows = _Rows(len(counts))
+    with _NUMBERING.lock:
+        number_of = table.numbers()
     rows.add_made(0, _MadeTexts.without_vectors(counts, table.embedder, rounded=rounded), number_of)
     return rows.segment(table)
 

@@ -27,12 +27,11 @@ from clew.embedding.bags import (
     BagSegment,
     BagTable,
     MadeBags,
-    bags_of_texts,
 )
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder
 from clew.embedding.late_bags import LateBagSegment
-from clew.embedding.mean_sample import keys_of_entries, places_of_keys
+from clew.embedding.mean_sample import places_of_keys
 from clew.embedding.static import (
     MAX_SAMPLE,
     MAX_WORDS,
@@ -42,7 +41,7 @@ from clew.embedding.static import (
     StaticEmbedding,
     half_scales,
 )
-from clew.embedding.word_vectors import PIECES, piece_vectors, stored_vectors
+from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import (
     EMPTY,
@@ -54,7 +53,6 @@ from clew.graph import (
     VectorColumn,
     VectorSegment,
     freeze,
-    offsets_of,
     seal,
     texts_at,
 )
@@ -68,6 +66,8 @@ by a hundredth of its own share."""
 MAX_BELOW = 10
 """Of a weight that is so many times below the largest one, the share is that of a tenth of it: what
 nearly all passages have adds nothing to a length."""
+
+BLOCK = 512  # pieces whose vectors are widened at once: they stay near the processor
 
 NODES, FACTS = "nodes", "facts"
 
@@ -177,7 +177,7 @@ class Reweighting:
         known = _bags_of(segments[number]) or self._counted_since.get(key)
         if known is None:
             start = sum(one.shape[0] for one in segments[:number])
-            known = bags_of_texts(self._built, self._texts(owner, segments[number], start))
+            known = self._built.counted(self._texts(owner, segments[number], start))
             self._counted_since[key] = known
         return known
 
@@ -404,13 +404,16 @@ def _lengths_of(segment: BagSegment, table: BagTable) -> Floats:
 
 def _with_changed_words(segment: BagSegment, table: BagTable) -> NDArray[np.int64]:
     """Return the rows with a word whose weight is another than when they were built."""
-    built, found = segment.table, np.zeros(len(segment.scales))
-    roots = [each.piece_roots for each in (built, table)]
+    built, left = segment.table, np.flatnonzero(segment.scales[:, 2])
     terms = built.weights[: len(table.terms)], table.weights
-    for bags, (before, now) in ((segment.pieces, roots), (segment.terms, terms)):
+    roots = [each.piece_roots for each in (built, table)]
+    found = np.zeros(len(segment.scales), np.bool_)
+    for bags, (before, now) in ((segment.terms, terms), (segment.pieces, roots)):
         enough = MIN_CHANGE * np.maximum(before, before.max(initial=0) / MAX_BELOW)
-        found += bags.sums(np.ones(MAX_COUNT + 1), (np.abs(now - before) > enough) + 0.0)
-    return np.flatnonzero((found > 0) & (segment.scales[:, 2] != 0))
+        changed = (np.abs(now - before) > enough) + 0.0
+        found[left] = bags.take(left).sums(np.ones(MAX_COUNT + 1), changed) > 0
+        left = left[~found[left]]  # of most rows, terms show it
+    return np.flatnonzero(found)
 
 
 def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
@@ -421,9 +424,7 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
     """
     keys, numbers, rows = (list[NDArray[Any]]() for _ in range(3))
     for number, (segment, own) in enumerate(found):
-        pieces = segment.pieces.take(own)
-        columns, counts = pieces.entries
-        keys.append(keys_of_entries(columns, counts, offsets_of(pieces.lengths)))
+        keys.append(segment.keys[own])
         numbers.append(np.full(len(own), number))
         rows.append(own)
     places = places_of_keys(np.concatenate(keys), MAX_SAMPLE)
@@ -436,7 +437,7 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
         of_terms += _weighted_sums(some.terms, OF_TERMS, halves[:, 1], len(of_terms))
     used = np.flatnonzero(of_pieces)
     weights = of_pieces[used] * table.piece_roots[used]
-    meaning = weights @ stored_vectors()[used].astype(np.float64)
+    meaning = _weighted_sum(weights, used)
     used = np.flatnonzero(of_terms)
     signatures = table.signatures.take(used)
     spread = np.repeat(of_terms[used] * table.weights[used], np.diff(signatures.starts))
@@ -445,6 +446,18 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
     )
     mean: Floats = np.concatenate([meaning, spelling]) / (len(places) + PRIOR_TEXTS)
     return mean
+
+
+def _weighted_sum(weights: Floats, pieces: NDArray[np.int64]) -> Floats:
+    """Return the weighted sum of the vectors of some pieces: float64 [d].
+
+    Not by `@`, for which BLAS wakes threads that go on looking for work in what follows.
+    """
+    total: Floats = np.zeros(DIMENSIONS)
+    for start in range(0, len(pieces), BLOCK):
+        vectors = piece_vectors()[pieces[start : start + BLOCK]].astype(np.float64)
+        total += np.einsum("i,ij->j", weights[start : start + BLOCK], vectors)
+    return total
 
 
 def _weighted_sums(bags: Bags, weights_of: Floats, of_rows: Floats, width: int) -> Floats:

@@ -495,6 +495,37 @@ class StaticEmbedding:
         weights: Floats = _idf(np.maximum(counts, 1), rarest, self.n_texts) ** TERM_IDF_POWER
         return weights
 
+    def rarest_pieces_of(self, terms: Sequence[str], weights: Floats) -> NDArray[np.int64]:
+        """Return the rarest pieces of terms whose weights are known, or others that weigh the same.
+
+        A weight says how many texts have a term, which is known, and how rare its rarest piece is.
+        To look for the pieces of all terms of an index takes a new process longer than a question.
+
+        Args:
+            terms: the terms.
+            weights: float64 [n], those that `term_weights` returns.
+
+        Returns:
+            int64 [n]: with them, `weights_of_counts` returns what it does with `rarest_pieces`.
+
+        Example:
+            >>> static, terms = StaticEmbedding.fit(["The ferry leaves at nine."]), ["the", "ferry"]
+            >>> found = static.rarest_pieces_of(terms, static.term_weights(terms))
+            >>> bool(found[1] == rarest_pieces(["ferry"])[0])
+            True
+        """
+        count_of, n = self._count_of, self.n_texts + PRIOR_TEXTS
+        counts = np.fromiter(map(count_of.get, terms, repeat(1)), np.float64, len(terms))
+        ratios = np.expm1(weights ** (1 / TERM_IDF_POWER))
+        prior = (n + 0.5 - 0.5 * ratios) / (1 + ratios) - np.maximum(counts, 1)
+        least = PRIOR_TEXTS * PRIOR_WORDS / PIECES  # of the rarest piece of all
+        ranks = np.rint(PRIOR_TEXTS * PRIOR_WORDS / np.maximum(prior, least)).astype(np.int64)
+        found: NDArray[np.int64] = np.clip(ranks, PRIOR_WORDS, PIECES - 1 - FIRST_MERGE)
+        found += FIRST_MERGE
+        others = np.flatnonzero(self.weights_of_counts(counts, found) != weights)
+        found[others] = rarest_pieces([terms[i] for i in others.tolist()])
+        return found
+
     def centre(self, vectors: Vectors) -> Vectors:
         """Subtract the mean from the vectors, in place, and return them as unit rows."""
         centre_at_once(vectors, self.mean)  # a build would load the compiler for this alone

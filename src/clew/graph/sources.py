@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Ragged, Rows, freeze
+from clew.graph.columns import Mask, Ragged, Rows, freeze
 from clew.graph.graph import Graph
+from clew.text.numbering import Numbering
 
 NAME_KEYS = ("path", "file_path", "source")  # metadata by which files and frameworks name a source
 NO_SOURCE = -1
@@ -51,29 +52,96 @@ class SourcesPart:
     """
 
     def compute(self, graph: Graph) -> Sources:
-        content, documents = np.flatnonzero(graph.content), graph.documents
-        above = np.where(graph.parents >= 0, graph.parents, documents)
-        above = np.where(above >= 0, above, np.arange(len(graph)))
-        outermost = above
-        for _ in range(len(graph).bit_length()):  # each time twice as far up
-            outermost = outermost[outermost]
-        ends, metadata = outermost[content].tolist(), graph.metadata
-        names = [  # most rows of many graphs have no metadata, and get the id at once
-            graph.ids[end]
-            if not (metadata[row] or metadata[end])
-            else _source_name(graph, row, end)
-            for row, end in zip(content.tolist(), ends, strict=True)
-        ]
-        for rows in (outermost, documents):
+        content = np.flatnonzero(graph.content)
+        outermost = _outermost(graph)
+        names = _names_of(graph, content, outermost)
+        for rows in (outermost, graph.documents):
             if len(set(names)) < 2:
                 names = [graph.ids[row] for row in rows[content].tolist()]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        of_nodes = np.full(len(graph), NO_SOURCE, np.int32)
-        of_nodes[content] = [numbers[name] for name in names]
-        read = graph.read_from.lengths > 0
-        of_nodes[read] = _common_source(graph.read_from, of_nodes)[read]
-        of_facts = _common_source(graph.facts.read_from, of_nodes)
-        return Sources(tuple(numbers), freeze(of_nodes, np.int32), freeze(of_facts, np.int32))
+        numbers = Numbering[str]()
+        return _sources(graph, content, numbers.of_all(names), tuple(numbers))
+
+    def grow(self, graph: Graph, base: Graph, before: Sources) -> Sources:
+        """Return what `compute` returns."""
+        content, outermost = np.flatnonzero(graph.content), _outermost(graph)
+        old, new = np.split(content, [np.searchsorted(content, len(base))])
+        if not _have_own_names(graph, old, outermost, before.of_nodes):
+            return self.compute(graph)
+        numbers = Numbering({name: number for number, name in enumerate(before.names)})
+        of_new = numbers.of_all(_names_of(graph, new, outermost))
+        of_content = np.append(before.of_nodes[old], of_new)
+        return _sources(graph, content, of_content, tuple(numbers))
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Sources) -> Sources:
+        """Return what `compute` returns; all is named again where a container goes alone."""
+        content, of_nodes = np.flatnonzero(graph.content), before.of_nodes[stays]
+        if not stays[_above(base)[stays]].all() or not _have_own_names(
+            graph, content, _outermost(graph), of_nodes
+        ):
+            return self.compute(graph)
+        left, firsts, own = np.unique(of_nodes[content], return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        number = np.empty(len(left), np.int32)
+        number[order] = np.arange(len(left))
+        names = tuple(before.names[source] for source in left[order].tolist())
+        return _sources(graph, content, number[own], names)
+
+
+def _above(graph: Graph) -> NDArray[np.int64]:
+    """Return what is directly around every node, or the document that it was cut from, or it."""
+    above = np.where(graph.parents >= 0, graph.parents, graph.documents)
+    return np.where(above >= 0, above, np.arange(len(graph)))
+
+
+def _outermost(graph: Graph) -> NDArray[np.int64]:
+    """Return the outermost container of every node, or the document that it was cut from, or it."""
+    outermost = _above(graph)
+    for _ in range(len(graph).bit_length()):  # each time twice as far up
+        before, outermost = outermost, outermost[outermost]
+        if np.array_equal(before, outermost):
+            break
+    return outermost
+
+
+def _names_of(graph: Graph, rows: NDArray[np.int64], outermost: NDArray[np.int64]) -> list[str]:
+    """Return the name of the source of each of some rows."""
+    metadata = graph.metadata
+    return [  # most rows of many graphs have no metadata, and get the id at once
+        graph.ids[end] if not (metadata[row] or metadata[end]) else _source_name(graph, row, end)
+        for row, end in zip(rows.tolist(), outermost[rows].tolist(), strict=True)
+    ]
+
+
+def _have_own_names(
+    graph: Graph, content: NDArray[np.int64], outermost: NDArray[np.int64], of_nodes: Rows
+) -> bool:
+    """Return whether sources are known to have the names that `_names_of` returns.
+
+    They have them where these are several, so that two show it.
+
+    Args:
+        graph: the graph.
+        content: some of its content.
+        outermost: the outermost container of every node.
+        of_nodes: the source of each of the nodes, or of the first ones.
+    """
+    others = content[of_nodes[content] != of_nodes[content[:1]]]
+    if not len(others) or graph.read_from.lengths[content].any():
+        return False
+    one, other = _names_of(graph, np.append(content[:1], others[:1]), outermost)
+    return one != other
+
+
+def _sources(
+    graph: Graph, content: NDArray[np.int64], of_content: Rows, names: tuple[str, ...]
+) -> Sources:
+    """Return the sources of all nodes and facts, by those of the content."""
+    of_nodes = np.full(len(graph), NO_SOURCE, np.int32)
+    of_nodes[content] = of_content
+    read = graph.read_from.lengths > 0
+    of_nodes[read] = _common_source(graph.read_from, of_nodes)[read]
+    of_facts = _common_source(graph.facts.read_from, of_nodes)
+    return Sources(names, freeze(of_nodes, np.int32), freeze(of_facts, np.int32))
 
 
 def _source_name(graph: Graph, row: int, outermost: int) -> str:

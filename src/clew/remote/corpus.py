@@ -219,7 +219,7 @@ class CorpusFigures:
         if self.n_documents:
             of_nodes = np.full(len(graph), -1, np.int64)
             of_nodes[rows] = self.documents[places]
-            postings = whole.in_documents(self.documents, self.n_documents)
+            postings = whole.grouped(self.documents, self.n_documents)
             around = DocumentWords(of_nodes, postings, self.cohesion)
         if self.n_documents and self._neighbours is not None:
             of_passages = np.full(len(graph), -1, np.int64)
@@ -262,11 +262,6 @@ class PostingsOfSomeTerms(Postings):
     def lengths(self) -> Floats:
         """The number of terms of every text, of all terms: float64 [n]."""
         return self.all_lengths
-
-    def in_documents(self, documents: NDArray[np.int64], n: int) -> Postings:
-        """Return the same of whole documents, given by the document of each text."""
-        lengths = np.bincount(documents, self.all_lengths, n)
-        return PostingsOfSomeTerms(self.grouped(documents, n).segments, freeze(lengths, np.float64))
 
     @cached_property
     def _scores(self) -> dict[tuple[tuple[tuple[int, float], ...], float, float], Floats]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Graph, Rows
+from clew.text.kept import Kept
 from clew.text.words import terms_of_all
 
 SAMPLE = 128  # passages
@@ -69,18 +71,46 @@ def measure_cohesion(graph: Graph, passages: Rows, documents: NDArray[np.int64])
     if len(places) < MIN_SAMPLE:
         return Cohesion()
     listed = list(dict.fromkeys(place for three in places for place in three))
-    words = _rare_words([graph.texts[passages[place]] for place in listed])
-    of_place = dict(zip(listed, words, strict=True))
+    number_of = {place: number for number, place in enumerate(listed)}
+    owners = documents[[place for place, _, _ in places]].tolist()
+    sample = _Sample(
+        tuple(graph.texts[passages[place]] for place in listed),
+        tuple((number_of[own], number_of[next_], number_of[away]) for own, next_, away in places),
+        tuple(map(owners.index, owners)),
+    )
+    known = COHESIONS.get(sample)
+    return COHESIONS.put(sample, _cohesion_of(sample)) if known is None else known
 
-    def shared(pairs: list[tuple[int, int]]) -> float | None:
-        return _shared([(of_place[one], of_place[other]) for one, other in pairs])
 
-    own = [place for place, _, _ in places]
-    moved = [own[k:] + own[:k] for k in range(len(own) // 4, 3 * len(own) // 4, len(own) // 16)]
-    pairs = [pair for others in moved for pair in zip(own, others, strict=True)]
-    anywhere = shared([(i, j) for i, j in pairs if documents[i] != documents[j]])
-    beside = shared([(place, behind) for place, behind, _ in places])
-    apart = shared([(place, away) for place, _, away in places])
+class _Sample(NamedTuple):
+    """The passages that show the cohesion of a corpus.
+
+    Attributes:
+        texts: Those of the passages.
+        threes: Passages, the next of each, and one half a document away, by their texts' places.
+        owners: For each of the threes the first one of its document.
+    """
+
+    texts: tuple[str, ...]
+    threes: tuple[tuple[int, int, int], ...]
+    owners: tuple[int, ...]
+
+
+COHESIONS = Kept[_Sample, Cohesion](4)  # of indexes that change, whose samples mostly stay
+
+
+def _cohesion_of(sample: _Sample) -> Cohesion:
+    words = _rare_words(sample.texts)
+
+    def shared(pairs: Iterable[tuple[int, int]]) -> float | None:
+        return _shared([(words[one], words[other]) for one, other in pairs])
+
+    n = len(sample.threes)
+    own, owners = [place for place, _, _ in sample.threes], sample.owners
+    pairs = [(i, (i + moved) % n) for moved in range(n // 4, 3 * n // 4, n // 16) for i in range(n)]
+    anywhere = shared((own[i], own[j]) for i, j in pairs if owners[i] != owners[j])
+    beside = shared((place, behind) for place, behind, _ in sample.threes)
+    apart = shared((place, away) for place, _, away in sample.threes)
     return Cohesion(_share(beside, anywhere, OF_NEIGHBOURS), _share(apart, anywhere, OF_DOCUMENTS))
 
 

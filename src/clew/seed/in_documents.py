@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.mixing import added_of_owners
-from clew.algorithms.postings import Postings
+from clew.algorithms.postings import GroupedPostings
 from clew.graph import Graph, canonical_text
 from clew.seed.blend import Blend, best_of, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
@@ -103,7 +103,7 @@ class DocumentWords:
     """
 
     of_nodes: NDArray[np.int64]
-    postings: Postings
+    postings: GroupedPostings
     cohesion: Cohesion = Cohesion()
 
 
@@ -134,17 +134,24 @@ class CohesionPart:
         return measure_cohesion(graph, rows, places)
 
 
-def outermost_containers(graph: Graph) -> NDArray[np.int64]:
-    """The outermost container of every node, or itself; below that where all have the same."""
+def containers_at_the_top(graph: Graph) -> NDArray[np.int64]:
+    """The outermost container of every node, or itself."""
     nodes = np.arange(len(graph))
-    parents = np.where(graph.parents >= 0, graph.parents, nodes).astype(np.int64)
-    tops = parents
+    tops = np.where(graph.parents >= 0, graph.parents, nodes).astype(np.int64)
     while not np.array_equal(above := tops[tops], tops):
         tops = above
+    return tops
+
+
+def outermost_containers(graph: Graph) -> NDArray[np.int64]:
+    """The outermost container of every node, or itself; below that where all have the same."""
+    tops = containers_at_the_top(graph)
     passages = graph.rows("passage")
     top = tops[passages[0]] if len(passages) else -1
     if len(passages) < 2 or (tops[passages] != top).any():
         return tops
+    nodes = np.arange(len(graph))
+    parents = np.where(graph.parents >= 0, graph.parents, nodes).astype(np.int64)
     chapters = np.where(parents == top, nodes, parents)  # ends below the top
     while not np.array_equal(above := chapters[chapters], chapters):
         chapters = above

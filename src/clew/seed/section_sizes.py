@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Rows
-from clew.seed.in_documents import outermost_containers
+from clew.graph import Graph, Mask, Rows
+from clew.seed.in_documents import containers_at_the_top, outermost_containers
 
 _WORDS = re.compile(r"(?:@|\w+ ){0,4}")  # before a name in its signature, such as "async with"
 _SENTENCE_ENDS = (".", "!", "?", ":", ";", ",")
@@ -59,11 +59,40 @@ class SectionSizesPart:
     """
 
     def compute(self, graph: Graph) -> NDArray[np.int64]:
-        rows = graph.rows("passage")
+        return self._sizes(graph, graph.rows("passage"))
+
+    def grow(self, graph: Graph, base: Graph, before: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what `compute` returns; all is looked at again where old documents have grown."""
+        n, rows, tops = len(base), graph.rows("passage"), containers_at_the_top(graph)
+        old, new = rows[rows < n], rows[rows >= n]
+        if not _are_in_several(tops[old]) or (tops[n:] < n).any():
+            return self.compute(graph)
+        counts = self._sizes(graph, new)
+        counts[:n] = before
+        return counts
+
+    def shrink(
+        self, graph: Graph, base: Graph, stays: Mask, before: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return what `compute` returns; all is looked at again where part of a document goes."""
+        tops, rows = containers_at_the_top(base), base.rows("passage")
+        left = rows[stays[rows]]
+        loses = np.zeros(len(base), np.bool_)
+        loses[tops[~stays]] = True
+        if (
+            loses[tops[stays]].any()
+            or not _are_in_several(tops[left])
+            or not np.array_equal(_are_first(base, left), _are_first(graph, graph.rows("passage")))
+        ):
+            return self.compute(graph)
+        return before[stays]
+
+    def _sizes(self, graph: Graph, rows: Rows) -> NDArray[np.int64]:
+        """Return the counts of the documents that some passages are all of; 0 of the others."""
         parents = graph.parents[rows]
         counts = np.bincount(parents[parents >= 0], minlength=len(graph))
         is_entry = np.zeros(len(graph) + 1, np.bool_)  # the last is for nodes that are in none
-        for section in parents[(parents >= 0) & (parents == rows - 1)].tolist():
+        for section in parents[_are_first(graph, rows)].tolist():
             is_entry[section] = _is_entry(graph.texts[section], graph.texts[section + 1])
         counts[_listed(graph, rows, counts)] = OF_LIST
         counts[is_entry[:-1] & (counts < ENTRY)] = ENTRY
@@ -76,6 +105,18 @@ class SectionSizesPart:
                 counts[row] = LEAD_IN
         counts[_summaries(graph, rows)] = SUMMARY
         return counts
+
+
+def _are_first(graph: Graph, rows: Rows) -> Mask:
+    """Return which passages follow the node that they are directly in."""
+    parents = graph.parents[rows]
+    first: Mask = (parents >= 0) & (parents == rows - 1)
+    return first
+
+
+def _are_in_several(tops: NDArray[np.int64]) -> bool:
+    """Return whether passages are in several documents, by the outermost container of each."""
+    return len(tops) > 0 and bool((tops != tops[0]).any())
 
 
 def _summaries(graph: Graph, passages: Rows) -> list[int]:

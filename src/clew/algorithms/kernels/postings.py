@@ -52,6 +52,26 @@ def add_constant(sums, texts, start, end, more):
         sums[np.uint64(texts[at])] += more
 
 
+def _add_to_groups_at_once(sums, groups, texts, counts, start, end):
+    np.add.at(sums, groups[texts[start:end]], counts[start:end])
+
+
+@compiled(at_once=_add_to_groups_at_once)
+def add_to_groups(sums, groups, texts, counts, start, end):
+    """Add the count of each text of a run of postings to the sum of its group, in place.
+
+    Args:
+        sums: float32 [groups].
+        groups: int64 [n], the group of each text.
+        texts: as in `add_term`.
+        counts: as in `add_term`.
+        start: as in `add_term`.
+        end: as in `add_term`.
+    """
+    for at in range(start, end):
+        sums[groups[np.uint64(texts[at])]] += counts[at]
+
+
 def _add_term_around_at_once(scores, sums, texts, counts, before, behind, shares, norms, idf):
     sums[texts] += counts
     for away in range(1, len(shares) + 1):
