@@ -157,7 +157,7 @@ class JoinedTexts:
         )
         return [
             CountedTextWords(
-                TextWords(self.text, start, columns, begin, behind, tuple(opening)),
+                TextWords(self.text, start, columns, begin, behind, tuple(opening), is_plain=True),
                 tuple(capital),
                 tuple(small),
                 bool(without_case),
@@ -178,7 +178,7 @@ class JoinedTexts:
         runs = self._short_runs()
         kept = np.where(runs.inside, self.signs, self.signs.dtype.type(_SPACE))
         kept[self.starts[1:] - 1] = _END
-        folded = _text_of(kept).casefold().replace(" ", "  ").split(chr(_END))
+        folded = _text_of(kept).casefold().split(chr(_END))
         starts, ends = runs.starts[runs.stopped], runs.ends[runs.stopped]
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         words = [self.text[start:end].casefold() for start, end in bounds]

@@ -316,7 +316,7 @@ def find_mentions(
         evidence: What the corpus says of them.
         rules: What is a name.
     """
-    caseless = [] if passage.text.isascii() else caseless_words(words)
+    caseless = caseless_words(words) if evidence.spaced_names else []
     return choose_mentions(passage, words, runs, caseless, evidence, rules)
 
 
@@ -433,12 +433,13 @@ def choose_mentions(
     if text.isascii():
         return mentions
     pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
-    mentions += [
-        Mention(name, first + start, end + start, sentence + start)
-        for name, first, end, sentence in find_unspaced_mentions(
-            text, passage.start, dict(evidence.unspaced_titles)
-        )
-    ]
+    if not words.is_plain:
+        mentions += [
+            Mention(name, first + start, end + start, sentence + start)
+            for name, first, end, sentence in find_unspaced_mentions(
+                text, passage.start, dict(evidence.unspaced_titles)
+            )
+        ]
     mentions += find_spaced_mentions(words.text, caseless, evidence.spaced_names, pairs)
     return mentions
 
