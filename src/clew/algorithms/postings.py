@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.algorithms.kernels.postings import add_constant, add_term
-from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
+from clew.graph import Floats, Mask, Rows, Vectors, first_places, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
 TOGETHER = 64  # texts whose terms are counted at once: of more there are too many pairs
@@ -65,8 +65,8 @@ class CountedTerms(NamedTuple):
             numbers, distinct = _renumbered(own)
             owners = np.repeat(np.arange(len(some)), some)
             pairs = owners * len(distinct) + numbers
-            is_first = _first_places(pairs) == np.arange(len(pairs))
             counts = np.bincount(pairs)
+            is_first = first_places(pairs, len(counts))[pairs] == np.arange(len(pairs))
             bounds = np.flatnonzero(is_first).searchsorted(np.cumsum([0, *some])).tolist()
             chosen, often = own[is_first], counts[pairs[is_first]].astype(np.float32)
             found += [cls(chosen[a:b], often[a:b]) for a, b in pairwise(bounds)]
@@ -334,18 +334,11 @@ class Postings:
             first += segment.width
 
 
-def _first_places(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return for each number the place at which it comes first."""
-    places, first_at = np.arange(len(numbers)), np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
-    first_at[numbers[::-1]] = places[::-1]  # of the places of one, the first is put there last
-    return first_at[numbers]
-
-
 def _renumbered(
     numbers: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return new numbers in the order in which they come first, and the old number of each."""
-    first_of_each = _first_places(numbers)
+    first_of_each = first_places(numbers, int(numbers.max(initial=-1)) + 1)[numbers]
     is_first = first_of_each == np.arange(len(numbers))
     return (np.cumsum(is_first) - 1)[first_of_each], numbers[is_first]
 

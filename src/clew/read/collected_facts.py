@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
+from clew.graph import Facts, Labels, Ragged, first_places, freeze, offsets_of, seal
 
 BLOCK = 16_384  # facts that are numbered at once
 
@@ -127,18 +127,6 @@ class CollectedFacts:
             Labels(in_order, freeze(place[between], np.int32)),
             _places(numbers, stated_in, len(first)),
         )
-
-
-def first_places(numbers: NDArray[np.integer], n: int) -> NDArray[np.int64]:
-    """Return the place at which each number below `n` comes first, if it comes.
-
-    Example:
-        >>> first_places(np.array([1, 0, 1]), 2)
-        array([1, 0])
-    """
-    places = np.empty(n, np.int64)
-    places[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)  # the first is put there last
-    return places
 
 
 def _number_distinct(

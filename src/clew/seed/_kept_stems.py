@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -58,11 +58,14 @@ class _Table:
     def count(self, texts: Sequence[Sequence[str]], language: str) -> list[CountedTerms]:
         """Return how often the stem of each term of each text comes, by the numbers of stems."""
         number_of, every = self._forms.setdefault(language, {}), list(chain.from_iterable(texts))
-        new = [term for term in dict.fromkeys(every) if term not in number_of]
-        if new:
+        numbers = np.fromiter(map(number_of.get, every, repeat(-1)), np.int32, len(every))
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            without = [every[place] for place in missing.tolist()]
+            new = list(dict.fromkeys(without))
             self.n_forms += len(new)
             number_of.update(zip(new, self.stems.of(stem_words(new, language)), strict=True))
-        numbers = np.fromiter(map(number_of.__getitem__, every), np.int32, len(every))
+            numbers[missing] = list(map(number_of.__getitem__, without))
         return CountedTerms.of_all(numbers, list(map(len, texts)))
 
 

@@ -532,8 +532,8 @@ def place_alone(words: TextWords) -> PlacedWords:
         [i for i in within if not capitals[i]],
         [i for i in numbers if capitals[i] or (behind_stop[i] and not begins[i])],
     )
-    places = [np.array(one, np.int64) for one in chosen]
-    return PlacedWords(words, *places, has_caseless=bool(caseless_words(words)))
+    capital, small, decided = [np.array(one, np.int64) for one in chosen]
+    return PlacedWords(words, capital, small, decided, bool(caseless_words(words)))
 
 
 def _caseless_of(placed: PlacedWords) -> tuple[frozenset[str], frozenset[str]]:
