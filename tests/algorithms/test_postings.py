@@ -158,3 +158,13 @@ def test_counts_by_any_numbers_are_numbered_in_the_order_in_which_they_come(text
         found = [part.tolist() for part in postings.of_term(new)]
         having = [i for i, text in enumerate(texts) if old in text]
         assert found == [having, [texts[i][old] for i in having]]
+
+
+@given(st.lists(st.lists(st.integers(0, 12), max_size=8), max_size=7), st.integers(1, 3))
+def test_terms_of_texts_that_are_counted_together_are_those_of_each(texts, together):
+    terms = np.array([term for text in texts for term in text], np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clew.algorithms.postings.TOGETHER", together)
+        found = CountedTerms.of_all(terms, list(map(len, texts)))
+    assert [dict(zip(*map(list, one), strict=True)) for one in found] == list(map(Counter, texts))
+    assert [list(one.terms) for one in found] == [list(dict.fromkeys(text)) for text in texts]

@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.algorithms.kernels.postings import add_constant, add_term, add_to_groups
-from clew.graph import Floats, Mask, Rows, Vectors, freeze, offsets_of
+from clew.graph import Floats, Mask, Rows, Vectors, first_places, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
+TOGETHER = 64  # texts whose terms are counted at once: of more there are too many pairs
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
 
@@ -42,6 +44,33 @@ class CountedTerms(NamedTuple):
         """Return these terms and counts as arrays."""
         n = len(terms)
         return cls(np.fromiter(terms, np.int32, n), np.fromiter(counts, np.float32, n))
+
+    @classmethod
+    def of_all(cls, terms: NDArray[np.int32], lengths: Sequence[int]) -> list[CountedTerms]:
+        """Return the terms of several texts, counted together.
+
+        Args:
+            terms: int32 [n], the terms of all texts as they come, one text after the other.
+            lengths: how many each text has.
+
+        Example:
+            >>> counted = CountedTerms.of_all(np.array([7, 3, 7, 3], np.int32), [3, 0, 1])
+            >>> [(text.terms.tolist(), text.counts.tolist()) for text in counted]
+            [([7, 3], [2.0, 1.0]), ([], []), ([3], [1.0])]
+        """
+        found, ends = list[CountedTerms](), np.cumsum([0, *lengths]).tolist()
+        for first in range(0, len(lengths), TOGETHER):
+            some = lengths[first : first + TOGETHER]
+            own = terms[ends[first] : ends[first + len(some)]]
+            numbers, distinct = _renumbered(own)
+            owners = np.repeat(np.arange(len(some)), some)
+            pairs = owners * len(distinct) + numbers
+            counts = np.bincount(pairs)
+            is_first = first_places(pairs, len(counts))[pairs] == np.arange(len(pairs))
+            bounds = np.flatnonzero(is_first).searchsorted(np.cumsum([0, *some])).tolist()
+            chosen, often = own[is_first], counts[pairs[is_first]].astype(np.float32)
+            found += [cls(chosen[a:b], often[a:b]) for a, b in pairwise(bounds)]
+        return found
 
 
 class _ScoredTexts:
@@ -120,12 +149,7 @@ class Postings(_ScoredTexts):
         lengths = np.fromiter([len(own.terms) for own in texts], np.int64, len(texts))
         every = np.concatenate([np.zeros(0, np.int32), *(own.terms for own in texts)])
         counts = np.concatenate([np.zeros(0, np.float32), *(own.counts for own in texts)])
-        places, first_at = np.arange(len(every)), np.empty(int(every.max(initial=-1)) + 1, np.int64)
-        first_at[every[::-1]] = places[::-1]  # of the places of a term, the first is put there last
-        first_of_each = first_at[every]
-        is_first = first_of_each == places
-        terms = (np.cumsum(is_first) - 1)[first_of_each]
-        distinct = every[is_first]
+        terms, distinct = _renumbered(every)
         if len(distinct) <= MAX_SHORT:
             terms = terms.astype(np.uint16)  # short numbers are sorted by their digits
         order = np.argsort(terms, kind="stable")  # the texts of a term ascend already
@@ -371,6 +395,15 @@ class GroupedPostings(_ScoredTexts):
             idf = np.float32(weight * self.idf(len(groups)))
             add_term(scores, groups, counts, 0, len(groups), norms, idf)
         return scores
+
+
+def _renumbered(
+    numbers: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return new numbers in the order in which they come first, and the old number of each."""
+    first_of_each = first_places(numbers, int(numbers.max(initial=-1)) + 1)[numbers]
+    is_first = first_of_each == np.arange(len(numbers))
+    return (np.cumsum(is_first) - 1)[first_of_each], numbers[is_first]
 
 
 def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:

@@ -76,11 +76,13 @@ class KeptVectors:
         return vectors
 
     def _keep(self, texts: Sequence[str], vectors: NDArray[np.uint16]) -> None:
-        row_of = {
-            text: row
-            for row, text in enumerate(texts)
-            if text not in self._place_of and len(text) <= MAX_KEPT_TEXT
-        }
+        row_of = dict(zip(texts, range(len(texts)), strict=True))
+        if max(map(len, texts)) > MAX_KEPT_TEXT or not self._place_of.keys().isdisjoint(texts):
+            row_of = {
+                text: row
+                for text, row in row_of.items()
+                if text not in self._place_of and len(text) <= MAX_KEPT_TEXT
+            }
         new, rows = list(row_of)[-self._most :], list(row_of.values())[-self._most :]
         places = (self._next + np.arange(len(new))) % self._most
         self._next = (self._next + len(new)) % self._most

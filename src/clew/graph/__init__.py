@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Vectors,
         are_consecutive,
         expand_ranges,
+        first_places,
         freeze,
         in_blocks,
         offsets_of,
@@ -75,8 +76,8 @@ else:
         {
             "adjacency": "Adjacency Kinds Links kinds_without names_of",
             "columns": (
-                "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive expand_ranges freeze "
-                "in_blocks offsets_of release_pages row_mask seal unit_rows"
+                "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive expand_ranges "
+                "first_places freeze in_blocks offsets_of release_pages row_mask seal unit_rows"
             ),
             "core": "CONNECTORS GraphColumns",
             "deferred_edges": "DeferredEdges LateEdges LateLists",
@@ -143,6 +144,7 @@ __all__ = [
     "carry_shrunk_parts",
     "common_length",
     "expand_ranges",
+    "first_places",
     "freeze",
     "has_vector",
     "heading_of",

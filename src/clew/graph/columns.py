@@ -217,6 +217,18 @@ def offsets_of(lengths: ArrayLike) -> NDArray[np.int64]:
     return offsets
 
 
+def first_places(numbers: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
+    """Return the place at which each number below `n` comes first; any place if it does not come.
+
+    Example:
+        >>> first_places(np.array([1, 0, 1]), 2)
+        array([1, 0])
+    """
+    places = np.empty(n, np.int64)
+    places[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)  # the first is put there last
+    return places
+
+
 def unit_rows(rows: NDArray[Float]) -> NDArray[Float]:
     """Return the rows of a float matrix, each divided by its length; rows of zeros stay zeros.
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 import numpy as np
@@ -29,6 +29,7 @@ from clew.read.extract.name_reading import count_cased_words
 from clew.read.extract.relations import ELLIPSIS
 from clew.read.formats.code_languages import is_source_code
 from clew.read.formats.markdown import find_links
+from clew.read.langchain_documents import may_have_page_content
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case, stand_side_by_side, words
 
@@ -411,7 +412,9 @@ def _title(document: object) -> str:
 
 
 def _whole_title(document: object) -> str:
-    text: str = getattr(document, "page_content", "") or getattr(document, "text", "")
+    kind: Any = type(document)  # which mypy does not know to be hashable
+    text: str = getattr(document, "page_content", "") if may_have_page_content(kind) else ""
+    text = text or getattr(document, "text", "")
     first_line = text[:MAX_TITLE].partition("\n")[0]
     return _own_title(getattr(document, "metadata", EMPTY)) or first_line
 

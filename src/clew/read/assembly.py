@@ -500,6 +500,8 @@ class _Known(dict[str, str]):
 
 
 def _with_single_spaces(text: str) -> str:
+    if "  " not in text and text.isprintable() and text == text.strip():
+        return text  # as most are: no white space can be printed but a space
     return " ".join(text.split())
 
 

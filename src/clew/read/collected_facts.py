@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Facts, Labels, Ragged, freeze, offsets_of, seal
+from clew.graph import Facts, Labels, Ragged, first_places, freeze, offsets_of, seal
 
 BLOCK = 16_384  # facts that are numbered at once
 
@@ -52,13 +52,12 @@ class CollectedFacts:
     """
 
     def __init__(self) -> None:
-        self._names: dict[str, str] = {}
+        self._written: list[str] = []  # the name of every entity
         # What comes for the first time gets the next number as it is looked up.
         self._entities = defaultdict[str, int](count().__next__)
         self._relations = defaultdict[str, int](count().__next__)
-        self._facts = defaultdict[tuple[int, int, int], int](count().__next__)
         # As whole numbers, one behind the other: a list for each would take much more.
-        self._ends, self._stated, self._passages = array("i"), array("i"), array("i")
+        self._ends, self._between, self._passages = array("i"), array("i"), array("i")
         self._new: list[ReadFacts] = []  # that are not numbered yet
         self._n_new = 0
 
@@ -66,7 +65,7 @@ class CollectedFacts:
     def names(self) -> Mapping[str, str]:
         """The name of every entity as it is written first, by its name with its case folded."""
         self._number()
-        return self._names
+        return dict(zip(self._entities, self._written, strict=True))
 
     def add(self, read: ReadFacts, passage: int) -> None:
         """Note that a passage states some facts.
@@ -89,18 +88,19 @@ class CollectedFacts:
         relations = list(chain.from_iterable(one.relations for one in self._new))
         self._new.clear()
         self._n_new = 0
-        deque(map(self._names.setdefault, ends, written), maxlen=0)  # the first one stays
-        rows = list(map(self._entities.__getitem__, ends))
+        known = len(self._entities)
+        numbers = np.fromiter(map(self._entities.__getitem__, ends), np.int32, len(ends))
+        first = first_places(numbers, len(self._entities))[known:]
+        self._written += map(written.__getitem__, first.tolist())  # as it is written there
+        self._ends.frombytes(numbers.tobytes())
         between = map(self._relations.__getitem__, relations)
-        facts = zip(rows[::2], between, rows[1::2], strict=True)
-        self._ends.extend(rows)
-        self._stated.extend(map(self._facts.__getitem__, facts))
+        self._between.frombytes(np.fromiter(between, np.int32, len(relations)).tobytes())
 
     def named_in(self) -> Ragged:
         """Return the passages that name each entity."""
         self._number()
         passages = np.repeat(np.array(self._passages, np.int32), 2)
-        return _places(np.array(self._ends, np.int32), passages, len(self._names))
+        return _places(np.array(self._ends, np.int32), passages, len(self._written))
 
     def as_facts(self, first_entity: int) -> Facts:
         """Return the facts, without vectors.
@@ -109,28 +109,59 @@ class CollectedFacts:
             first_entity: The row of the first entity; the others follow.
         """
         self._number()
-        names, relations = [*self._names.values()], [*self._relations]
+        names, relations = self._written, [*self._relations]
         in_order = tuple(sorted(relations))
         place = np.zeros(len(relations), np.int32)
         place[[self._relations[relation] for relation in in_order]] = np.arange(len(relations))
-        parts = chain.from_iterable(self._facts)
-        facts = np.fromiter(parts, np.int32, 3 * len(self._facts)).reshape(-1, 3)
+        ends = np.array(self._ends, np.int32).reshape(-1, 2)
+        between = np.array(self._between, np.int32)
+        numbers, first = _number_distinct(ends, between)
+        ends, between = ends[first], between[first]
+        parts = zip(ends[:, 0].tolist(), between.tolist(), ends[:, 1].tolist(), strict=True)
         stated_in = np.array(self._passages, np.int32)
         return Facts(
-            tuple([f"{names[a]} {relations[r]} {names[b]}" for a, r, b in self._facts]),
-            freeze(np.zeros((len(facts), 0)), np.float32),
-            freeze(first_entity + facts[:, 0], np.int32),
-            freeze(first_entity + facts[:, 2], np.int32),
-            Labels(in_order, freeze(place[facts[:, 1]], np.int32)),
-            _places(np.array(self._stated, np.int32), stated_in, len(facts)),
+            tuple([f"{names[a]} {relations[r]} {names[b]}" for a, r, b in parts]),
+            freeze(np.zeros((len(first), 0)), np.float32),
+            freeze(first_entity + ends[:, 0], np.int32),
+            freeze(first_entity + ends[:, 1], np.int32),
+            Labels(in_order, freeze(place[between], np.int32)),
+            _places(numbers, stated_in, len(first)),
         )
 
 
-def _places(things: NDArray[np.int32], passages: NDArray[np.int32], n: int) -> Ragged:
+def _number_distinct(
+    ends: NDArray[np.int32], between: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the number of each fact, in the order of coming, and the place of each number's first.
+
+    Args:
+        ends: int32 [m, 2], the entities of each fact.
+        between: int32 [m], the relation of each.
+    """
+    pairs = ends[:, 0].astype(np.int64) * (int(between.max(initial=-1)) + 1) + between
+    codes = _codes(pairs) * (int(ends[:, 1].max(initial=-1)) + 1) + ends[:, 1]
+    by_code = _codes(codes)
+    first = np.sort(first_places(by_code, int(by_code.max(initial=-1)) + 1))
+    number_of = np.empty(len(first), np.int64)
+    number_of[by_code[first]] = np.arange(len(first))
+    return number_of[by_code], first
+
+
+def _codes(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each value among all that there are, each once, in their order."""
+    order = np.argsort(values, kind="stable")
+    is_new = np.ones(len(values), np.bool_)
+    np.not_equal(values[order[1:]], values[order[:-1]], out=is_new[1:])
+    codes = np.empty(len(values), np.int64)
+    codes[order] = np.cumsum(is_new) - 1
+    return codes
+
+
+def _places(things: NDArray[np.integer], passages: NDArray[np.int32], n: int) -> Ragged:
     """Return the passages of each of `n` things, each once, in the order of their coming.
 
     Args:
-        things: int32 [m], things, as they come.
+        things: int [m], things, as they come.
         passages: int32 [m], the passage that each is in.
         n: the number of things.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Protocol, TypeGuard
 
 from clew.document import Document
@@ -23,11 +24,27 @@ class LangChainDocument(Protocol):
 
 def is_langchain_document(source: object) -> TypeGuard[LangChainDocument]:
     """Return whether an object has the attributes of a LangChain document."""
+    kind: Any = type(source)  # which mypy does not know to be hashable
     return (
-        not isinstance(source, type)
+        may_have_page_content(kind)
+        and not isinstance(source, type)
         and isinstance(getattr(source, "page_content", None), str)
         and hasattr(source, "metadata")
     )
+
+
+@lru_cache(256)
+def may_have_page_content(kind: type) -> bool:
+    """Return False for LlamaIndex's nodes, which take long to say what they do not have.
+
+    Example:
+        >>> may_have_page_content(str)
+        True
+    """
+    fields = getattr(kind, "model_fields", None)  # of a model of pydantic's
+    if not isinstance(fields, dict) or "page_content" in fields or hasattr(kind, "page_content"):
+        return True
+    return getattr(kind, "model_config", {}).get("extra") == "allow"
 
 
 def from_langchain_document(chunk: LangChainDocument) -> Document:

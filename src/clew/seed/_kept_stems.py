@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import NamedTuple, cast
+
+import numpy as np
 
 from clew.algorithms.postings import CountedTerms, Postings
 from clew.text.kept import MAX_KEPT_TEXT, Kept
@@ -53,15 +55,18 @@ class _Table:
         self.n_forms = 0
         self._forms: dict[str, dict[str, int]] = {}  # by language
 
-    def count(self, texts: Sequence[Sequence[str]], language: str) -> list[Counter[int]]:
+    def count(self, texts: Sequence[Sequence[str]], language: str) -> list[CountedTerms]:
         """Return how often the stem of each term of each text comes, by the numbers of stems."""
-        number_of = self._forms.setdefault(language, {})
-        new = [term for term in dict.fromkeys(chain.from_iterable(texts)) if term not in number_of]
-        if new:
+        number_of, every = self._forms.setdefault(language, {}), list(chain.from_iterable(texts))
+        numbers = np.fromiter(map(number_of.get, every, repeat(-1)), np.int32, len(every))
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            without = [every[place] for place in missing.tolist()]
+            new = list(dict.fromkeys(without))
             self.n_forms += len(new)
-            numbers = self.stems.of(stem_words(new, language))
-            number_of.update(zip(new, numbers, strict=True))
-        return [Counter(map(number_of.__getitem__, terms)) for terms in texts]
+            number_of.update(zip(new, self.stems.of(stem_words(new, language)), strict=True))
+            numbers[missing] = list(map(number_of.__getitem__, without))
+        return CountedTerms.of_all(numbers, list(map(len, texts)))
 
 
 class KeptStems:
@@ -96,16 +101,17 @@ class KeptStems:
         for language in dict.fromkeys(texts[i].language for i in missing):
             own = [place for place, i in enumerate(missing) if texts[i].language == language]
             of_own = table.count([terms[place] for place in own], language)
-            for place, times in zip(own, of_own, strict=True):
+            for place, counted in zip(own, of_own, strict=True):
                 one = texts[missing[place]]
-                counts[missing[place]] = counted = CountedTerms.of(times, times.values())
+                counts[missing[place]] = counted
                 if len(one.text) <= MAX_KEPT_TEXT:
                     table.counts.put(one[:2], counted)
         found = cast("list[CountedTerms]", counts)
         for i, one in enumerate(texts):
             if one.others:
-                times = Counter(dict(zip(*(part.tolist() for part in found[i]), strict=True)))
-                times.update(*table.count([one.others], one.language))
+                times = Counter[int]()
+                for part in (found[i], *table.count([one.others], one.language)):
+                    times.update(dict(zip(*(column.tolist() for column in part), strict=True)))
                 found[i] = CountedTerms.of(times, times.values())
         chosen, postings = Postings.of_counts(found)
         return ChosenNumbers(table.stems, chosen), postings

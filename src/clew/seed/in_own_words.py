@@ -132,11 +132,10 @@ class LinkedWordsPart:
         words = np.full(len(graph), WITHOUT_LINKS, np.int32)
         texts = [graph.texts[row] for row in rows.tolist()]
         if len(texts) <= MAX_KEPT_COUNTS:
-            known = map(COUNTS.get, zip(texts, repeat(self.enough)))
-            found = [
-                self._kept_count(text) if count is None else count
-                for text, count in zip(texts, known, strict=True)
-            ]
+            known = list(map(COUNTS.get, zip(texts, repeat(self.enough))))
+            missing = [text for text, count in zip(texts, known, strict=True) if count is None]
+            new = iter(self._counts_of_new(missing))
+            found = [next(new) if count is None else count for count in known]
         else:
             found = [WITHOUT_LINKS] * len(texts)
             for place, has_enough in _with_marks(texts, self.enough):
@@ -145,13 +144,19 @@ class LinkedWordsPart:
         words[rows] = found
         return words
 
+    def _counts_of_new(self, texts: Sequence[str]) -> list[int]:
+        """Return the words of some texts, of which it is kept."""
+        counts = [WITHOUT_LINKS] * len(texts)
+        for place in _with_marks(texts):
+            counts[place] = self._count(texts[place])
+        for text, count in zip(texts, counts, strict=True):
+            if len(text) <= MAX_KEPT_TEXT:
+                COUNTS.put((text, self.enough), count)
+        return counts
+
     def _count(self, text: str) -> int:
         found = count_beside_links(text, enough=self.enough)
         return WITHOUT_LINKS if found is None else found
-
-    def _kept_count(self, text: str) -> int:
-        count = self._count(text)
-        return COUNTS.put((text, self.enough), count) if len(text) <= MAX_KEPT_TEXT else count
 
 
 def _with_marks(texts: Sequence[str], enough: int) -> list[tuple[int, bool]]:

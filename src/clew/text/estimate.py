@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,9 +93,10 @@ def estimate_each(texts: Sequence[str]) -> list[int]:
         size += len(text) + 1
         if size >= BATCH or behind == len(texts):
             some = texts[first:behind]
-            sums, _ = cumulative_estimate("\n".join([*some, ""]))
+            pieces = _find_pieces("\n".join([*some, ""]))
             ends = np.cumsum([0, *(len(one) + 1 for one in some)])  # behind spaces: in no word
-            estimates += np.diff(sums[ends]).tolist()
+            sums = np.append(0, np.cumsum(pieces.tokens))
+            estimates += np.diff(sums[pieces.starts.searchsorted(ends)]).tolist()
             first, size = behind, 0
     return estimates
 
@@ -116,6 +118,31 @@ def cumulative_estimate(text: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]
         >>> inside
         array([False, False, False,  True, False, False])
     """
+    classes, begins, starts, tokens = _find_pieces(text)
+    sums = np.zeros(len(classes) + 1, np.int64)
+    sums[starts + 1] = tokens
+    inside = np.zeros(len(classes) + 1, np.bool_)
+    np.greater(classes != SPACE, begins, out=inside[:-1])
+    return np.cumsum(sums), inside
+
+
+class _Pieces(NamedTuple):
+    """What tokens are counted of: words, numbers, other signs, and runs of white space.
+
+    Attributes:
+        classes: int8 [signs], the kind of each sign.
+        begins: bool [signs], whether a piece begins there.
+        starts: int64 [pieces], where each begins.
+        tokens: int64 [pieces], what each counts.
+    """
+
+    classes: NDArray[np.int8]
+    begins: NDArray[np.bool_]
+    starts: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+
+
+def _find_pieces(text: str) -> _Pieces:
     classes: NDArray[np.int8]
     if text.isascii():
         classes = np.frombuffer(text.encode("ascii").translate(ASCII_CLASSES), np.int8)
@@ -132,8 +159,4 @@ def cumulative_estimate(text: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]
     tokens = TOKENS_OF_PIECE.take(kinds * N_KNOWN + np.minimum(sizes, N_KNOWN - 1))
     for i in np.flatnonzero((sizes >= N_KNOWN) & (kinds != SPACE)).tolist():
         tokens[i] = _tokens_of_long(int(sizes[i]), is_number=kinds[i] == DIGIT)
-    sums = np.zeros(len(classes) + 1, np.int64)
-    sums[starts + 1] = tokens
-    inside = np.zeros(len(classes) + 1, np.bool_)
-    np.greater(classes != SPACE, begins, out=inside[:-1])
-    return np.cumsum(sums), inside
+    return _Pieces(classes, begins, starts, tokens)

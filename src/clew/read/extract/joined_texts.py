@@ -35,19 +35,21 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-class CountedTextWords(NamedTuple):
-    """The words of a text, and those of them that are counted; see `CountedWords`.
+class PlacedWords(NamedTuple):
+    """The words of a text, and the numbers of those that are counted; see `CountedWords`.
 
     Attributes:
         words: All.
-        capital: Those within sentences that have a capital.
-        small: Those within sentences that have none.
+        capital: int64, those within sentences that have a capital.
+        small: int64, those within sentences that have none.
+        decided: int64, those that the corpus decides on; see `Written.decided`.
         has_caseless: Whether there may be words in letters without capitals.
     """
 
     words: TextWords
-    capital: tuple[str, ...]
-    small: tuple[str, ...]
+    capital: NDArray[np.int64]
+    small: NDArray[np.int64]
+    decided: NDArray[np.int64]
     has_caseless: bool
 
 
@@ -106,7 +108,7 @@ class JoinedTexts:
 
     def words(
         self, places: Sequence[int], abbreviations: Sequence[Collection[str]]
-    ) -> list[CountedTextWords]:
+    ) -> list[PlacedWords]:
         """Return the words of each text that start at a place or behind it.
 
         Args:
@@ -145,24 +147,26 @@ class JoinedTexts:
             behind_stop.tobytes(),
             (),
         )
+        decided = is_shown & (capitals | (behind_stop & ~begins))
         parts = zip(
             self.starts.tolist(),
             first.tolist(),
             end.tolist(),
-            _pieces(np.flatnonzero(openings).tolist(), np.flatnonzero(openings), end),
-            _chosen(keys, within & capitals, end),
-            _chosen(keys, within & ~capitals, end),
-            _chosen(keys, caseless, end),
+            *(
+                _numbers(mask, end)
+                for mask in (openings, within & capitals, within & ~capitals, decided, caseless)
+            ),
             strict=True,
         )
         return [
-            CountedTextWords(
-                TextWords(self.text, start, columns, begin, behind, tuple(opening)),
-                tuple(capital),
-                tuple(small),
-                bool(without_case),
+            PlacedWords(
+                TextWords(self.text, start, columns, begin, behind, tuple(opening.tolist()), True),
+                capital,
+                small,
+                of_decided,
+                bool(len(without_case)),
             )
-            for start, begin, behind, opening, capital, small, without_case in parts
+            for start, begin, behind, opening, capital, small, of_decided, without_case in parts
         ]
 
     def short_words(self) -> list[ShortWords]:
@@ -178,7 +182,7 @@ class JoinedTexts:
         runs = self._short_runs()
         kept = np.where(runs.inside, self.signs, self.signs.dtype.type(_SPACE))
         kept[self.starts[1:] - 1] = _END
-        folded = _text_of(kept).casefold().replace(" ", "  ").split(chr(_END))
+        folded = _text_of(kept).casefold().split(chr(_END))
         starts, ends = runs.starts[runs.stopped], runs.ends[runs.stopped]
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         words = [self.text[start:end].casefold() for start, end in bounds]
@@ -311,6 +315,13 @@ def _chosen(words: Sequence[str], chosen: Mask, end: Numbers) -> list[list[str]]
         end: Where the words of each text end.
     """
     return _pieces(list(compress(words, chosen.tolist())), np.flatnonzero(chosen), end)
+
+
+def _numbers(chosen: Mask, end: Numbers) -> list[Numbers]:
+    """Return the numbers of the chosen words of each text, whose words end somewhere."""
+    numbers = np.flatnonzero(chosen)
+    bounds = [0, *np.searchsorted(numbers, end).tolist()]
+    return [numbers[a:b] for a, b in pairwise(bounds)]
 
 
 def _pieces(things: list[Thing], numbers: Numbers, end: Numbers) -> list[list[Thing]]:

@@ -10,8 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, chain, compress, pairwise
-from operator import not_
+from itertools import pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -26,7 +25,7 @@ from clew.read.extract.caseless import (
     keys_of_pairs,
 )
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.joined_texts import JoinedTexts, plain_blocks
+from clew.read.extract.joined_texts import JoinedTexts, PlacedWords, plain_blocks
 from clew.read.extract.mentions import (
     FirstWords,
     KeptShortWords,
@@ -99,21 +98,21 @@ class CountedNumbers(NamedTuple):
 
     @classmethod
     def of_all(
-        cls,
-        numbering: SharedNumbering[str],
-        passages: Sequence[tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]],
+        cls, numbering: SharedNumbering[str], placed: Sequence[PlacedWords]
     ) -> list[CountedNumbers]:
-        """Return the numbers of the words of passages.
+        """Return the numbers of the words of passages, of which several may be joined.
 
         Args:
             numbering: What numbers them.
-            passages: The `capital`, `small` and `decided` words of each.
+            placed: The words of each.
         """
-        parts = list(chain.from_iterable(passages))
-        numbers = numbering.array_of(list(chain.from_iterable(parts)))
-        bounds = pairwise(accumulate(map(len, parts), initial=0))
-        pieces = iter([numbers[start:end] for start, end in bounds])
-        return [cls(numbering, *three) for three in zip(pieces, pieces, pieces, strict=True)]
+        columns = {id(one.words.columns): one.words.columns for one in placed}
+        every = {key: numbering.array_of(own.keys) for key, own in columns.items()}
+        numbers = [every[id(one.words.columns)] for one in placed]
+        return [
+            cls(numbering, own[one.capital], own[one.small], own[one.decided])
+            for one, own in zip(placed, numbers, strict=True)
+        ]
 
     def words(self, numbers: NDArray[np.int32]) -> tuple[str, ...]:
         """Return the words of some numbers."""
@@ -221,20 +220,13 @@ class KeptWords:
             if known is None or known.numbered.numbering is not numbering
         ]
         words: list[TextWords | None] = [None] * len(passages)
-        of_missing = find_words([passages[i] for i in missing], [own[i] for i in missing])
-        decided = [_decided_on(its_words) for its_words, _ in of_missing]
-        numbered = CountedNumbers.of_all(
-            numbering,
-            [
-                (counted.capital, counted.small, some)
-                for (_, counted), some in zip(of_missing, decided, strict=True)
-            ],
-        )
-        for i, (its_words, counted), numbers in zip(missing, of_missing, numbered, strict=True):
-            words[i] = its_words
-            made = written[i] = _written(its_words, counted, own[i], numbers)
+        of_missing = place_words([passages[i] for i in missing], [own[i] for i in missing])
+        numbered = CountedNumbers.of_all(numbering, of_missing)
+        for i, placed, numbers in zip(missing, of_missing, numbered, strict=True):
+            words[i] = placed.words
+            made = written[i] = _written(placed, own[i], numbers)
             if _is_kept(passages[i]):
-                self._words.put(keys[i], its_words)
+                self._words.put(keys[i], placed.words)
                 self._written.put(keys[i], made)
         return cast("list[Written]", written), words
 
@@ -316,7 +308,7 @@ def find_mentions(
         evidence: What the corpus says of them.
         rules: What is a name.
     """
-    caseless = [] if passage.text.isascii() else caseless_words(words)
+    caseless = caseless_words(words) if evidence.spaced_names else []
     return choose_mentions(passage, words, runs, caseless, evidence, rules)
 
 
@@ -349,17 +341,32 @@ def find_words(
         >>> [(words.keys, counted.capital) for words, counted in find_words(passages, [(), ()])]
         [(['then', 'anna', 'left'], ('anna',)), ([], ())]
     """
-    found = dict[int, tuple[TextWords, CountedWords]]()
+    found = list[tuple[TextWords, CountedWords]]()
+    for one in place_words(passages, abbreviations):
+        key_of = one.words.columns.keys.__getitem__
+        capital, small = map(key_of, one.capital.tolist()), map(key_of, one.small.tolist())
+        counted = CountedWords(tuple(capital), tuple(small), *_caseless_of(one))
+        found.append((one.words, counted))
+    return found
+
+
+def place_words(
+    passages: Sequence[NormalizedPassage], abbreviations: Sequence[Collection[str]]
+) -> list[PlacedWords]:
+    """Return the words of passages behind their titles, and the numbers of those that are counted.
+
+    Args:
+        passages: As in `find_words`.
+        abbreviations: As there.
+    """
+    found = dict[int, PlacedWords]()
     for some in plain_blocks([passage.text for passage in passages]):
         joined = _join(tuple([passages[i].text for i in some]))
         each = joined.words([passages[i].start for i in some], [abbreviations[i] for i in some])
-        for i, (words, capital, small, has_caseless) in zip(some, each, strict=True):
-            caseless = caseless_words(words) if has_caseless else []
-            found[i] = words, count_caseless(capital, small, caseless)
+        found.update(zip(some, each, strict=True))
     for i, passage in enumerate(passages):
         if i not in found:
-            words = find_passage_words(passage, abbreviations[i])
-            found[i] = words, count_words(words, caseless_words(words))
+            found[i] = place_alone(find_passage_words(passage, abbreviations[i]))
     return [found[i] for i in range(len(passages))]
 
 
@@ -433,12 +440,13 @@ def choose_mentions(
     if text.isascii():
         return mentions
     pairs = dict.fromkeys(evidence.joined, MIN_JOINED)
-    mentions += [
-        Mention(name, first + start, end + start, sentence + start)
-        for name, first, end, sentence in find_unspaced_mentions(
-            text, passage.start, dict(evidence.unspaced_titles)
-        )
-    ]
+    if not words.is_plain:
+        mentions += [
+            Mention(name, first + start, end + start, sentence + start)
+            for name, first, end, sentence in find_unspaced_mentions(
+                text, passage.start, dict(evidence.unspaced_titles)
+            )
+        ]
     mentions += find_spaced_mentions(words.text, caseless, evidence.spaced_names, pairs)
     return mentions
 
@@ -505,57 +513,41 @@ def _is_kept(passage: NormalizedPassage) -> bool:
     return len(passage.text) <= MAX_KEPT_TEXT
 
 
-def count_words(words: TextWords, caseless: Sequence[Word]) -> CountedWords:
-    """Return the words of a passage that are counted.
+def place_alone(words: TextWords) -> PlacedWords:
+    """Return the words of a passage, and the numbers of those that are counted.
 
     Args:
         words: All.
-        caseless: Those in scripts without capitals.
 
     Example:
         >>> words = find_passage_words(NormalizedPassage("Then Anna left. Ben came.", "", 0), ())
-        >>> count_words(words, [])[:2]
-        (('anna',), ('left', 'came'))
+        >>> [numbers.tolist() for numbers in place_alone(words)[1:4]]
+        [[1], [2, 4], [0, 1, 3]]
     """
-    columns, some = words.columns, slice(words.first, words.end)
-    pairs = zip(columns.begins[some], columns.behind_stop[some], strict=True)
-    within = [not (begins or stop) for begins, stop in pairs]
-    keys = list(compress(columns.keys[some], within))
-    capitals = list(compress(columns.capitals[some], within))
-    return count_caseless(
-        tuple(compress(keys, capitals)), tuple(compress(keys, map(not_, capitals))), caseless
+    columns, numbers = words.columns, range(words.first, words.end)
+    begins, capitals, behind_stop = columns.begins, columns.capitals, columns.behind_stop
+    within = [i for i in numbers if not (begins[i] or behind_stop[i])]
+    chosen = (
+        [i for i in within if capitals[i]],
+        [i for i in within if not capitals[i]],
+        [i for i in numbers if capitals[i] or (behind_stop[i] and not begins[i])],
     )
+    capital, small, decided = [np.array(one, np.int64) for one in chosen]
+    return PlacedWords(words, capital, small, decided, bool(caseless_words(words)))
 
 
-def count_caseless(
-    capital: tuple[str, ...], small: tuple[str, ...], caseless: Sequence[Word]
-) -> CountedWords:
-    """Return words that are counted, and with them those in scripts without capitals."""
+def _caseless_of(placed: PlacedWords) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words in scripts without capitals, and two of these together."""
+    caseless = caseless_words(placed.words) if placed.has_caseless else []
     if not caseless:
-        return CountedWords(capital, small, NOTHING, NOTHING)
-    return CountedWords(
-        capital,
-        small,
-        frozenset([word.key for word in caseless]),
-        frozenset(keys_of_pairs(caseless)),
-    )
-
-
-def _decided_on(words: TextWords) -> tuple[str, ...]:
-    """Return `Written.decided`."""
-    columns, first, end = words.columns, words.first, words.end
-    keys, begins, capitals = columns.keys, columns.begins, columns.capitals
-    cased = [keys[i] for i in words.openings if capitals[i]]
-    behind_stop = compress(range(first, end), columns.behind_stop[first:end])
-    return tuple(dict.fromkeys([*cased, *[keys[i] for i in behind_stop if not begins[i]]]))
+        return NOTHING, NOTHING
+    return frozenset([word.key for word in caseless]), frozenset(keys_of_pairs(caseless))
 
 
 def _written(
-    words: TextWords,
-    counted: CountedWords,
-    abbreviations: frozenset[str],
-    numbered: CountedNumbers,
+    placed: PlacedWords, abbreviations: frozenset[str], numbered: CountedNumbers
 ) -> Written:
+    words = placed.words
     keys, first, end = words.columns.keys, words.first, words.end
     own, last = keys[first:end], end - 1
     in_order = f" {' '.join(own)}" if own else ""
@@ -566,8 +558,7 @@ def _written(
     return Written(
         abbreviations,
         numbered,
-        counted.caseless,
-        counted.pairs,
+        *_caseless_of(placed),
         starts,
         in_order,
     )

@@ -119,6 +119,7 @@ class TextWords(NamedTuple):
         first: The number of the first word of the text that counts.
         end: The number behind its last word.
         openings: The numbers of those that a name may begin with; see `WordColumns`.
+        is_plain: Whether the looks of its signs are known to say all; see `joined_texts.is_plain`.
     """
 
     text: str
@@ -127,6 +128,7 @@ class TextWords(NamedTuple):
     first: int
     end: int
     openings: Sequence[int]
+    is_plain: bool = False
 
     @classmethod
     def from_place(cls, text: str, columns: WordColumns, place: int) -> TextWords:
