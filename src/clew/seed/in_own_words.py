@@ -134,24 +134,22 @@ class LinkedWordsPart:
         if len(texts) <= MAX_KEPT_COUNTS:
             known = list(map(COUNTS.get, zip(texts, repeat(self.enough))))
             missing = [text for text, count in zip(texts, known, strict=True) if count is None]
-            new = iter(self._counts_of_new(missing))
-            found = [next(new) if count is None else count for count in known]
+            counted = self._counts_of(missing)
+            for text, count in zip(missing, counted, strict=True):
+                if len(text) <= MAX_KEPT_TEXT:
+                    COUNTS.put((text, self.enough), count)
+            new = iter(counted)
+            words[rows] = [next(new) if count is None else count for count in known]
         else:
-            found = [WITHOUT_LINKS] * len(texts)
-            for place, has_enough in _with_marks(texts, self.enough):
-                is_known = has_enough and _has_link(texts[place])
-                found[place] = self.enough if is_known else self._count(texts[place])
-        words[rows] = found
+            words[rows] = self._counts_of(texts)
         return words
 
-    def _counts_of_new(self, texts: Sequence[str]) -> list[int]:
-        """Return the words of some texts, of which it is kept."""
+    def _counts_of(self, texts: Sequence[str]) -> list[int]:
+        """Return the words of some texts outside of links."""
         counts = [WITHOUT_LINKS] * len(texts)
-        for place in _with_marks(texts):
-            counts[place] = self._count(texts[place])
-        for text, count in zip(texts, counts, strict=True):
-            if len(text) <= MAX_KEPT_TEXT:
-                COUNTS.put((text, self.enough), count)
+        for place, has_enough in _with_marks(texts, self.enough):
+            is_known = has_enough and _has_link(texts[place])
+            counts[place] = self.enough if is_known else self._count(texts[place])
         return counts
 
     def _count(self, text: str) -> int:
