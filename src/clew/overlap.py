@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,8 @@ class DuplicatesPart:
         >>> graph.part(DuplicatesPart()).copies_of(0)
         [2]
     """
+
+    of_vectors: ClassVar[bool] = False
 
     def compute(self, graph: Graph) -> Duplicates:
         first_of = dict[str, int]()

@@ -8,6 +8,7 @@ import pytest
 from clew import Document, Index, Splitter
 from clew.embedding import compact
 from clew.graph import Graph
+from clew.index import in_place
 from clew.store import saving, stage_parts, tables
 from clew.store.compression import pack_array, unpack_array
 from clew.store.stage_parts import COHESION, DUPLICATES, LINKED_WORDS, SECTION_SIZES
@@ -74,11 +75,18 @@ def test_another_version_looks_again(built, large, tmp_path, monkeypatch):
     assert loaded.ask(QUESTION).text == built.ask(QUESTION).text
 
 
-def test_a_changed_index_does_not_have_what_was_found_before(built, large, tmp_path):
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_changed_index_has_what_stages_find_in_it_now(built, large, tmp_path, monkeypatch, whole):
+    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+    monkeypatch.setattr(saving, "MIN_BYTES", 0)
+    monkeypatch.setattr(saving, "MAX_SHARE", 0.0 if whole else 1e9)
+    monkeypatch.setattr(saving, "MAX_BYTES", 0)
     built.save(tmp_path)
     changed = Index.load(tmp_path).delete("m3.md").add([Document("n.md", manual(99))])
     changed.save(tmp_path)
     loaded = Index.load(tmp_path)
+    known = [part is not None for part in known_parts(loaded.graph)]
+    assert known == ([True] * 4 if whole else [True, True, False, False])
     assert loaded.ask(QUESTION).text == changed.ask(QUESTION).text
     texts = Graph(
         **{name: getattr(loaded.graph, name) for name in loaded.graph.__dataclass_fields__}

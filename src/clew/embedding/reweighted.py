@@ -336,7 +336,7 @@ def _with_parts_of(graph: Graph, other: Graph) -> Graph:
     """Return a graph with the parts of one with other vectors, but for those that are of these."""
     for part, result in other.kept_parts():
         follows = hasattr(part, "grow") or hasattr(part, "shrink")
-        if follows and not getattr(part, "of_vectors", False):
+        if not getattr(part, "of_vectors", not follows):
             graph.set_part(part, result)
     return graph
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +128,8 @@ class DocumentWordsPart:
 @dataclass(frozen=True)
 class CohesionPart:
     """The part that computes the `Cohesion` of a graph, by the document around each passage."""
+
+    of_vectors: ClassVar[bool] = False
 
     def compute(self, graph: Graph) -> Cohesion:
         rows = graph.part(InvertedIndexPart()).rows

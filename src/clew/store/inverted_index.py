@@ -23,6 +23,7 @@ from clew.graph import (
 )
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart, LateForms
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
+from clew.store.stage_parts import carry_stage_parts
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn, places_of
 from clew.text.stems import STEMMERS
@@ -149,6 +150,8 @@ def _read_sample(reader: ColumnReader) -> LanguageSample:
 def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Languages) -> None:
     """Give a graph the words of another one, of which some nodes are gone and others came behind.
 
+    It gets what stages have looked for in that one, too.
+
     Args:
         graph: The nodes of the base that stay, in their order, and new ones.
         base: The graph before; nothing is done where its words are not known.
@@ -166,6 +169,7 @@ def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Lang
     left = _first_nodes(graph, n)
     left.set_part(LANGUAGES, Languages(languages.names, languages.of_rows[:n]))
     graph.set_part(WORDS, WORDS.grow(graph, left, WORDS.shrink(left, base, stays, words)))
+    carry_stage_parts(graph, left, base, stays)
 
 
 def _first_nodes(graph: Graph, n: int) -> Graph:

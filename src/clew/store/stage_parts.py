@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, freeze
+from clew.graph import Graph, Mask, freeze
 from clew.overlap import Duplicates, DuplicatesPart
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.cohesion import Cohesion
@@ -69,6 +69,22 @@ def restore_stage_parts(reader: ColumnReader, has: Container[str], graph: Graph)
     graph.set_part(SECTION_SIZES, np.asarray(sizes, np.int64))
     graph.set_part(COHESION, Cohesion(*cohesion.tolist()))
     graph.set_part(DUPLICATES, _duplicates(copies.astype(np.int64), first.astype(np.int64), n))
+
+
+def carry_stage_parts(graph: Graph, left: Graph, base: Graph, stays: Mask) -> None:
+    """Give a graph what stages have looked for in one before, where a part of it is enough.
+
+    Args:
+        graph: The nodes that stay, in their order, and new ones.
+        left: The nodes that stay.
+        base: The graph before.
+        stays: bool [nodes of base], which nodes do.
+    """
+    parts: tuple[Any, ...] = LINKED_WORDS, SECTION_SIZES
+    for part in parts:
+        before = base.known_part(part)
+        if before is not None:
+            graph.set_part(part, part.grow(graph, left, part.shrink(left, base, stays, before)))
 
 
 def _duplicates(copies: NDArray[np.int64], first: NDArray[np.int64], n: int) -> Duplicates:
