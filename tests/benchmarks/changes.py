@@ -4,6 +4,7 @@
     python -m tests.benchmarks.changes --folder FOLDER --questions FILE --share .02 --embedder hashed
     python -m tests.benchmarks.changes --folder FOLDER --questions FILE --extractor names
     python -m tests.benchmarks.changes --folder FOLDER --questions FILE --extractor names --only-saves
+    python -m tests.benchmarks.changes --folder FOLDER --questions FILE --share .03 --only-questions
 
 The index is built of all documents but a share, which are then added one by one; as many others are
 deleted one by one. Then it is asked, and so is an index that is built at once of what is left: the
@@ -12,7 +13,8 @@ the five they share. Questions are lines of JSON with a "question". The index is
 asked and changed once in a new process. Then it is saved after each of some changes, beside which it is saved whole,
 and opened with one change after the whole generation, with ten, and with as many as there may be. With
 `--only-saves` nothing else is done, and each passage is a document of its own, of which one comes, changes
-or goes before each save. Times are processor time, which a busy machine moves less.
+or goes before each save. With `--only-questions` a document comes, changes or goes in turn, and two questions
+are asked after each: the first finds out again what the change has made unknown. Times are processor time, which a busy machine moves less.
 """
 
 from __future__ import annotations
@@ -147,6 +149,25 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
             )
 
 
+def ask_after_changes(
+    index: clew.Index, spare: Sequence[clew.Document], questions: Sequence[str]
+) -> None:
+    """Print what a change of one document costs, and the two questions after it."""
+    costs: dict[str, list[tuple[float, ...]]] = {}
+    for n in range(3 * (len(spare) + 1)):
+        (kind, index), changing = timed(lambda now=index, i=n: next_change(now, i, spare))
+        some = [questions[(2 * n + i) % len(questions)] for i in range(2)]
+        asking = [timed(lambda now=index, text=text: now.ask(text))[1] for text in some]
+        if n >= 3:  # what is computed once, and machine code that is loaded, is there then
+            costs.setdefault(kind, []).append((changing, *asking))
+    print(f"milliseconds of {len(spare)} changes of each kind, the median (the least)")
+    for kind, rows in costs.items():
+        middle, least = 1000 * np.median(rows, axis=0), 1000 * np.min(rows, axis=0)
+        columns = [f"{a:.0f} ({b:.0f})" for a, b in zip(middle, least, strict=True)]
+        print(f"one document {kind}: {columns[0]}; the first question {columns[1]}, ", end="")
+        print(f"the second {columns[2]}")
+
+
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --share .2"
 
 
@@ -160,6 +181,7 @@ def main() -> None:
     parser.add_argument("--embedder", choices=("default", "hashed"), default="default")
     parser.add_argument("--extractor", choices=tuple(EXTRACTORS), default="none")
     parser.add_argument("--only-saves", action="store_true", help="time changes and saves alone")
+    parser.add_argument("--only-questions", action="store_true", help="time changes and questions")
     parser.add_argument("--passages", type=int, help="at most, with --only-saves")
     options = parser.parse_args()
     if not options.folder.is_dir():
@@ -187,6 +209,9 @@ def main() -> None:
     documents = list(build(options.folder).documents)
     random.Random(1).shuffle(documents)
     n = max(1, round(options.share * len(documents)))
+    if options.only_questions:
+        ask_after_changes(build(documents[:-n]), documents[-n:], questions)
+        return
     index, building = timed(lambda: build(documents[:-n]))
     passages = len(index.graph.rows("passage"))
     print(f"{len(index):,} documents, {passages:,} passages, built and asked in {building:.2f} s")
