@@ -17,6 +17,7 @@ LINKS = (
     "a", "a.md", "../a.md#x", "..", ".", "b/", "b/..", "./c", "../b/c/", "e%20f.md", "%2E%2E", "#top",
     "https://x.org/b", "https://x.org", "module:pkg", "module:pkg.mod", "/a", "D.md", "d", "mod",
     "a.md#some-words", "d#x", "ref:l", "ref:m", "label:l", "label:m", "anchor:x", "/", "b/c/d/..",
+    "a.md?#x", "b//", "b/./", " a.md", "a.md?q#x", "https://x.org/#top", "//", "b/c/d?#x",
 )  # fmt: skip
 document = st.tuples(
     st.lists(st.sampled_from(LINKS), max_size=4),

@@ -134,7 +134,7 @@ class Reweighting:
 
     def renew_locks(self) -> None:
         """Renew the lock: after a fork, what another thread was computing is computed again."""
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     @property
     def width(self) -> int:
@@ -159,7 +159,7 @@ class Reweighting:
         """Return what embeds questions, and the table of all bags, which knows all their terms."""
         made = self._made
         if made is None or len(made[1].terms) < len(self._built.terms):
-            with self._lock:
+            with self.lock:
                 if self._made is None:
                     self._made = self._computed()
                 embedder, table = self._made
@@ -239,12 +239,6 @@ class _ReweightedBags:
         self.width = reweighting.width
         self._reweighting, self._place = reweighting, (owner, number)
         self._made: BagSegment | None = None
-        self.renew_locks()
-        renew_after_fork(self)
-
-    def renew_locks(self) -> None:
-        """Renew the lock: after a fork, what another thread was computing is computed again."""
-        self._lock = threading.RLock()
 
     @property
     def table(self) -> BagTable:
@@ -265,7 +259,7 @@ class _ReweightedBags:
         """Return some of the rows."""
         made = self._made
         if made is None:
-            with self._lock:
+            with self._reweighting.lock:  # many segments would have as many locks
                 if self._made is None:
                     self._made = self._reweighting.segment(*self._place)
                 made = self._made

@@ -20,6 +20,7 @@ FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
 MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
 _ANCHOR_WORD = re.compile(r"[^\W_]+")
+_NOT_PLAIN = re.compile(r"[%?\x00-\x20]")  # what an address may have that a path does not keep
 _UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
 
 
@@ -286,6 +287,9 @@ def _last_parts(reference: str) -> frozenset[str]:
     """Return the last parts of all names that a link may mean, from any folder."""
     if reference.startswith(NO_PATHS):
         return frozenset()
+    if not reference.startswith(MODULE) and not _NOT_PLAIN.search(reference):
+        target = reference.partition("#")[0]  # to take an address apart takes ten times as long
+        return frozenset([target.rstrip("/").rpartition("/")[2]] if target else [])
     names = _possible_names(_target_and_anchor(reference)[0], "")
     return frozenset(posixpath.basename(name) for name in names)
 
