@@ -244,7 +244,11 @@ def contents(index):
         *(graph.ids, graph.texts, graph.references, [dict(one) for one in graph.metadata]),
         *(index.documents, index.skipped, index.facts, index.failed, dict(index.extracted)),
         *(graph.facts.texts, graph.spans.tolist(), graph.parents.tolist(), graph.tokens.tolist()),
-        *(graph.vectors.tobytes(), graph.edges.tails.tolist(), graph.edges.heads.tolist()),
+        *(
+            np.asarray(graph.vectors).tobytes(),
+            graph.edges.tails.tolist(),
+            graph.edges.heads.tolist(),
+        ),
         *(graph.edges.weights.tolist(), graph.edges.kinds.codes.tolist()),
     )
 
