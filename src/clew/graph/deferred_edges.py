@@ -87,6 +87,11 @@ class DeferredEdges(Edges):
         return early
 
     @property
+    def waiting(self) -> dict[str, Callable[[], Edges]]:
+        """What makes the edges of each late kind, as long as they are not made."""
+        return {one.kind: one.make for one in self.__dict__["_late"]}
+
+    @property
     def late_kinds(self) -> tuple[str, ...]:
         """The kinds of the edges that were made late, or will be, one for each part."""
         kinds: tuple[str, ...] = self.__dict__["_late_kinds"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from typing import TypeVar, cast
@@ -38,6 +38,7 @@ from clew.graph import (
     carry_shrunk_parts,
     freeze,
     row_mask,
+    seal,
     texts_at,
     with_nodes,
 )
@@ -65,6 +66,9 @@ Contents = TypeVar("Contents", bound=IndexContents)
 
 MIN_PASSAGES = 1000
 """Passages below which an index is built whole: that takes a second or less."""
+
+MAX_WAITING = 8
+"""Changes that edges follow one by one; after more, to make them anew takes as long."""
 
 MAX_CHANGED = 0.1
 """The share of the passages that may change before an index is built whole."""
@@ -118,7 +122,13 @@ def with_documents_in_place(
         return None
     graph = with_nodes(base, more)
     edges, late = _edges_to_change(base, config.links)
-    parts = [_grown_edges(link, graph, edges, late, len(base)) for link in config.links]
+    edges, waiting = _edges_that_wait(base, edges, config.links)
+    parts = [
+        waiting[link.kind].grown(graph, len(base))
+        if link.kind in waiting
+        else _grown_edges(link, graph, edges, late, len(base))
+        for link in config.links
+    ]
     graph = _with_parts(graph, parts)
     carry_grown_parts(graph, base)
     return with_weights_of_now(
@@ -264,10 +274,16 @@ def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = F
     facts = facts_left(index.facts, left)
     stays = surviving_rows(base, ~forbidden)
     edges, late = _edges_to_change(base, index.config.links)
+    waiting: dict[str, _WaitingEdges] = {}
+    if not waits:
+        edges, waiting = _edges_that_wait(base, edges, index.config.links)
     linked = base.unchecked(edges=edges)
     graph = linked.filtered(~forbidden)
     parts = [
-        _shrunk_edges(link, graph, linked, stays, late, waits=waits) for link in index.config.links
+        waiting[link.kind].shrunk(graph, stays)
+        if link.kind in waiting
+        else _shrunk_edges(link, graph, linked, stays, late, waits=waits)
+        for link in index.config.links
     ]
     graph = _with_parts(graph, parts)
     carry_shrunk_parts(graph, base, stays)
@@ -396,6 +412,83 @@ def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str
     if not anew.isdisjoint(edges.kinds.names):
         edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
     return edges, late
+
+
+@dataclass(frozen=True)
+class _WaitingEdges:
+    """Edges of a link after some changes, which follow these once something asks for them.
+
+    Attributes:
+        link: Makes them of those before a change.
+        edges: Those before the first change.
+        steps: What makes them after each change.
+    """
+
+    link: ChangingLink
+    edges: Edges
+    steps: tuple[Callable[[Edges], Edges], ...] = ()
+
+    def __call__(self) -> Edges:
+        edges = self.edges
+        for step in self.steps:
+            edges = step(edges)
+        return edges
+
+    def grown(self, graph: Graph, n_before: int) -> LateEdges:
+        """Return the edges of a graph with more nodes."""
+        nodes = graph.unchecked(edges=Edges())
+        return self._after(nodes, lambda edges: self.link.grow(nodes, edges, n_before))
+
+    def shrunk(self, graph: Graph, stays: Mask) -> LateEdges:
+        """Return the edges of a graph with fewer nodes."""
+        nodes = graph.unchecked(edges=Edges())
+
+        def shrink(edges: Edges) -> Edges:
+            tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
+            bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
+            number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+            left = edges.take(np.flatnonzero(tail_stays & head_stays))
+            left = replace(left, tails=seal(number[left.tails]), heads=seal(number[left.heads]))
+            return self.link.shrink(nodes, left, bereft)
+
+        return self._after(nodes, shrink)
+
+    def _after(self, nodes: Graph, step: Callable[[Edges], Edges]) -> LateEdges:
+        """Return the edges after one change more; after many, all of them are made anew."""
+        if len(self.steps) == MAX_WAITING:
+            return _made_anew(self.link, nodes)
+        return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
+
+
+def _edges_that_wait(
+    base: Graph, edges: Edges, links: Sequence[Link]
+) -> tuple[Edges, dict[str, _WaitingEdges]]:
+    """Return the edges that follow a change at once, and by their kind those that do it late.
+
+    Those are the edges that a build makes late, too, where none states a fact or has a source.
+
+    Args:
+        base: The graph before the change.
+        edges: Its edges, but for those that are made late.
+        links: What made them.
+    """
+    waiting = {
+        kind: make
+        for kind, make in getattr(base.edges, "waiting", {}).items()
+        if isinstance(make, _WaitingEdges)
+    }
+    kinds = [link.kind for link in links]
+    for link in links:
+        changing = _as_changing(link) if getattr(link, "deferred", False) else None
+        is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
+        if changing is None or not is_one or not _follows(link):
+            continue
+        are_own = edges.kinds.mask(link.kind)
+        own = edges.take(np.flatnonzero(are_own))
+        if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
+            waiting[link.kind] = _WaitingEdges(changing, own)
+            edges = edges.take(np.flatnonzero(~are_own))
+    return edges, waiting
 
 
 def _follows(link: Link) -> bool:

@@ -1,0 +1,123 @@
+"""Edges between similar passages follow changes once they are asked for, as if they did at once."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clew import Document, Index
+from clew.graph import DeferredEdges
+from clew.index import in_place
+from clew.link import Similar
+from tests.graph.test_deferred_edges import check_alike
+from tests.store.test_changes import every_size
+
+WORDS = [
+    "harbour",
+    "ferry",
+    "anchor",
+    "gull",
+    "rope",
+    "tide",
+    "crane",
+    "mast",
+    "island",
+    "lighthouse",
+    "fog",
+    "net",
+]
+
+
+def document(number, name=None):
+    draw = np.random.default_rng(number)
+    return Document(name or f"d{number}", " ".join(draw.choice(WORDS, 6)) + f" {number % 7}.")
+
+
+def scattered(texts):
+    """A vector of each text, of which no two are equally near to a third."""
+    draws = [np.random.default_rng(zlib.crc32(text.encode())) for text in texts]
+    return np.stack([draw.normal(size=16) for draw in draws])
+
+
+def build(numbers):
+    index = Index.from_documents(
+        [document(number) for number in numbers], embedder=scattered, links=[Similar(k=3)]
+    )
+    assert len(index.graph.edges)
+    return index
+
+
+def waits(index):
+    edges = index.graph.edges
+    return isinstance(edges, DeferredEdges) and bool(edges.waiting)
+
+
+CHANGES = st.lists(
+    st.sampled_from(["add", "delete", "upsert", "ask", "two"]), min_size=1, max_size=14
+)
+
+
+@given(CHANGES, st.integers(0, 99))
+@settings(max_examples=40)
+def test_they_are_those_that_follow_each_change_at_once(changes, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        every_size(patch)
+        built = build(range(30))
+        late = at_once = built
+        draw, new = np.random.default_rng(seed), 100
+        for change in changes:
+            names = [one.id for one in late.documents]
+            some = draw.choice(names, 2, replace=False).tolist()
+            new += 1
+            for is_late in (True, False):
+                with patch.context() as other:
+                    if not is_late:
+                        other.setattr(
+                            in_place, "_edges_that_wait", lambda _, edges, __: (edges, {})
+                        )
+                    index = late if is_late else at_once
+                    if change == "add":
+                        index = index.add([document(new)])
+                    elif change == "delete":
+                        index = index.delete(some[:1])
+                    elif change == "two":
+                        index = index.delete(some).add([document(new)])
+                    elif change == "upsert":
+                        index = index.upsert([document(new, some[0])])
+                    elif is_late:
+                        index.graph.links()
+                    late, at_once = (index, at_once) if is_late else (late, index)
+        assert late.changed == at_once.changed
+        assert not waits(at_once)
+        check_alike(late.graph.edges, at_once.graph.edges)
+        assert late.ask("ferry rope", recipe="agrag").ids == (
+            at_once.ask("ferry rope", recipe="agrag").ids
+        )
+
+
+def test_no_change_compares_passages_until_somebody_asks(monkeypatch):
+    every_size(monkeypatch)
+    index, made = build(range(30)), []
+
+    def note(name):
+        method = getattr(Similar, name)
+        monkeypatch.setattr(Similar, name, lambda *given: made.append(name) or method(*given))
+
+    for name in ("on", "grow", "shrink"):
+        note(name)
+    index = index.delete(["d3"]).add([document(50)])
+    assert waits(index)
+    assert made == []
+    assert index.ask("ferry", recipe="bm25").ids
+    assert made == []
+    assert len(index.graph.edges)
+    assert made == ["shrink", "grow"]
+    made.clear()
+    for number in range(in_place.MAX_WAITING + 1):
+        index = index.add([document(60 + number)])
+    assert len(index.graph.edges)
+    assert made == ["on"], "after many changes they are made anew"
