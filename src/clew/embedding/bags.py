@@ -200,7 +200,12 @@ class _OfTerms:
 
     def with_terms(self, terms: Sequence[str]) -> _OfTerms:
         """Return these terms and more behind them; what is known of these is kept."""
-        return _OfTerms(self._embedder, [*self.terms, *terms], before=self)
+        return _OfTerms(self._embedder, [*self.texts, *terms], before=self)
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """All terms as they are written, those that are stored together."""
+        return texts_at(self.terms, range(len(self.terms)))
 
     @cached_property
     def signatures(self) -> CompressedRows:
@@ -274,6 +279,11 @@ class BagTable:
     def terms(self) -> Sequence[str]:
         """The terms."""
         return self._of_terms.terms
+
+    @property
+    def texts_of_terms(self) -> Sequence[str]:
+        """All terms, of which none has to be read any more."""
+        return self._of_terms.texts
 
     @property
     def signatures(self) -> CompressedRows:

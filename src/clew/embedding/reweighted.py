@@ -206,7 +206,7 @@ class Reweighting:
         weighted = replace(
             self._built.embedder,
             n_texts=int(np.count_nonzero(is_passage)),
-            vocabulary=tuple(texts_at(self._built.terms, ranked.tolist())),
+            vocabulary=tuple(map(self._built.texts_of_terms.__getitem__, ranked.tolist())),
             word_counts=freeze(terms[ranked], np.int32),
             piece_counts=freeze(pieces, np.int32),
         )

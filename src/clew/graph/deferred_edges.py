@@ -117,6 +117,9 @@ class DeferredEdges(Edges):
         early: Edges | None = own["_early"]
         if early is not None and set(self.late_kinds) <= {*kinds}:
             return early, dict(zip(self.late_kinds, own["_places"], strict=True))
+        with own["_lock"]:
+            if "_made" not in own:
+                return self._made_apart_from(kinds)
         whole, left_out = self._whole, 0
         stays = np.ones(len(whole), np.bool_)
         shifts = pairwise(own["_shifts"].tolist())
@@ -126,6 +129,29 @@ class DeferredEdges(Edges):
                 places[kind] = place + start - left_out
                 left_out += end - start
         return whole.take(np.flatnonzero(stays)), places
+
+    def _made_apart_from(self, kinds: Collection[str]) -> tuple[Edges, dict[str, int]]:
+        """Return what `apart_from` does, of edges that are not all made."""
+        early, places, at = self.__dict__["_early"], dict[str, int](), 0
+        parts = list[Edges]()
+        for i, (kind, place) in enumerate(
+            zip(self.late_kinds, self.__dict__["_places"], strict=True)
+        ):
+            parts.append(early.take(np.arange(at, place)))
+            at = place
+            if kind in kinds:
+                places[kind] = sum(map(len, parts))
+            else:
+                parts.append(self._part(i))
+        parts.append(early.take(np.arange(at, len(early))))
+        return Edges.join(parts), places
+
+    def _part(self, i: int) -> Edges:
+        """Return the edges of a late part, which are made once; the lock is held."""
+        parts: dict[int, Edges] = self.__dict__.setdefault("_parts", {})
+        if i not in parts:
+            parts[i] = self.__dict__["_late"][i].make()
+        return parts[i]
 
     def in_whole(self, some: Edges, lists: Ragged) -> Ragged:
         if some is self.__dict__.get("_made"):
@@ -150,7 +176,7 @@ class DeferredEdges(Edges):
             if "_made" in own:
                 made: Edges = own["_made"]
                 return made
-            late = [one.make() for one in own["_late"]]
+            late = [self._part(i) for i in range(len(own["_late"]))]
             early: Edges = own["_early"]
             bounds = [0, *own["_places"], len(early)]
             parts = [early.take(np.arange(bounds[0], bounds[1]))]
@@ -158,6 +184,7 @@ class DeferredEdges(Edges):
                 parts += [edges, early.take(np.arange(bounds[i + 1], bounds[i + 2]))]
             own["_shifts"] = offsets_of(list(map(len, late))).astype(np.int32)
             own["_made"] = made = Edges.join(parts)
+            own.pop("_parts", None)
             own["_late"], own["_early"] = (), None  # in this order: others read them meanwhile
             return made
 
