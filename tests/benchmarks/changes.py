@@ -14,7 +14,8 @@ asked and changed once in a new process. Then it is saved after each of some cha
 and opened with one change after the whole generation, with ten, and with as many as there may be. With
 `--only-saves` nothing else is done, and each passage is a document of its own, of which one comes, changes
 or goes before each save. With `--only-questions` a document comes, changes or goes in turn, and two questions
-are asked after each: the first finds out again what the change has made unknown. Times are processor time, which a busy machine moves less.
+are asked after each: the first finds out again what the change has made unknown. With `--loaded`, too, the index
+is saved and loaded before. Times are processor time, which a busy machine moves less.
 """
 
 from __future__ import annotations
@@ -182,6 +183,7 @@ def main() -> None:
     parser.add_argument("--extractor", choices=tuple(EXTRACTORS), default="none")
     parser.add_argument("--only-saves", action="store_true", help="time changes and saves alone")
     parser.add_argument("--only-questions", action="store_true", help="time changes and questions")
+    parser.add_argument("--loaded", action="store_true", help="with --only-questions")
     parser.add_argument("--passages", type=int, help="at most, with --only-saves")
     options = parser.parse_args()
     if not options.folder.is_dir():
@@ -210,7 +212,13 @@ def main() -> None:
     random.Random(1).shuffle(documents)
     n = max(1, round(options.share * len(documents)))
     if options.only_questions:
-        ask_after_changes(build(documents[:-n]), documents[-n:], questions)
+        index = build(documents[:-n])
+        with tempfile.TemporaryDirectory() as folder:
+            if options.loaded:
+                index.save(folder)
+                index = clew.Index.load(folder, embedder=embedder)
+                index.ask(questions[0])
+            ask_after_changes(index, documents[-n:], questions)
         return
     index, building = timed(lambda: build(documents[:-n]))
     passages = len(index.graph.rows("passage"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew import Document, Index
+from clew import Document, Index, Names
 from clew.graph import DeferredEdges
 from clew.index import in_place
 from clew.link import Similar
@@ -121,3 +121,21 @@ def test_no_change_compares_passages_until_somebody_asks(monkeypatch):
         index = index.add([document(60 + number)])
     assert len(index.graph.edges)
     assert made == ["on"], "after many changes they are made anew"
+
+
+def test_a_save_has_them_follow_what_came_since_the_last_one(tmp_path, monkeypatch):
+    every_size(monkeypatch)
+    people = [
+        Document(f"p{i}", f"Anna Berg met Ben Ito in Corfu {i}, by {WORDS[i % 12]}.")
+        for i in range(30)
+    ]
+    index, made, grow = Index.from_documents(people[:20], extractor=Names()), [], Similar.grow
+    index.save(tmp_path)
+    monkeypatch.setattr(Similar, "grow", lambda *given: made.append(given) or grow(*given))
+    for number in range(20, 30):
+        index = index.add([people[number]])
+        index.save(tmp_path)
+        assert len(made) == number - 19
+        assert waits(index), "no save makes edges between names that are alike"
+    loaded = Index.load(tmp_path)
+    check_alike(loaded.graph.edges, index.graph.edges)

@@ -89,7 +89,15 @@ class DeferredEdges(Edges):
     @property
     def waiting(self) -> dict[str, Callable[[], Edges]]:
         """What makes the edges of each late kind, as long as they are not made."""
-        return {one.kind: one.make for one in self.__dict__["_late"]}
+        made = self.made_apart
+        return {one.kind: one.make for one in self.__dict__["_late"] if one.kind not in made}
+
+    @property
+    def made_apart(self) -> dict[str, Edges]:
+        """The edges of late kinds that were made while those of others were not."""
+        with self.__dict__["_lock"]:
+            parts, late = self.__dict__.get("_parts", {}), self.__dict__["_late"]
+            return {late[i].kind: edges for i, edges in parts.items()}
 
     @property
     def late_kinds(self) -> tuple[str, ...]:

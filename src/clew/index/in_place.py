@@ -472,11 +472,10 @@ def _edges_that_wait(
         edges: Its edges, but for those that are made late.
         links: What made them.
     """
-    waiting = {
-        kind: make
-        for kind, make in getattr(base.edges, "waiting", {}).items()
-        if isinstance(make, _WaitingEdges)
-    }
+    before = base.edges if isinstance(base.edges, DeferredEdges) else None
+    late = {} if before is None else before.waiting
+    made = {} if before is None else before.made_apart  # as for a save
+    waiting = {kind: make for kind, make in late.items() if isinstance(make, _WaitingEdges)}
     kinds = [link.kind for link in links]
     for link in links:
         changing = _as_changing(link) if getattr(link, "deferred", False) else None
@@ -484,7 +483,7 @@ def _edges_that_wait(
         if changing is None or not is_one or not _follows(link):
             continue
         are_own = edges.kinds.mask(link.kind)
-        own = edges.take(np.flatnonzero(are_own))
+        own = made[link.kind] if link.kind in made else edges.take(np.flatnonzero(are_own))
         if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
             waiting[link.kind] = _WaitingEdges(changing, own)
             edges = edges.take(np.flatnonzero(~are_own))
