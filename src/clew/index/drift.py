@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from clew.index.contents import IndexContents
 from clew.items import Step
 
+KEPT, CHANGED, SHARE = "as of the last compact", "passages changed since", "share"
 WEIGHTS, NAMES = "weights of words in vectors", "names in passages that were there"
 
 
@@ -33,10 +37,38 @@ def drift_step(index: IndexContents) -> Step | None:
     kept = [WEIGHTS] * (index.fitted and not follows) + [NAMES] * read_by_all
     if not kept:
         return None
-    share = index.changed / max(1, len(index.graph.rows("passage")))
-    notes = {
-        "as of the last compact": kept,
-        "passages changed since": index.changed,
-        "share": round(share, 4),
-    }
-    return Step("index", 0.0, notes)
+    return step_of(kept, index.changed, len(index.graph.rows("passage")))
+
+
+def joined_drift(steps: Sequence[Step | None], passages: int) -> Step | None:
+    """Return what several indexes that are asked as one still have from when they were built.
+
+    Args:
+        steps: That of each index.
+        passages: How many passages they have together.
+    """
+    found = [one.notes for one in steps if one is not None]
+    kept = dict.fromkeys(one for notes in found for one in notes[KEPT])
+    return step_of(list(kept), sum(notes[CHANGED] for notes in found), passages) if found else None
+
+
+def drift_record(step: Step | None) -> Mapping[str, Any]:
+    """Return what a step says, to be written down; see `drift_of_record`."""
+    return {} if step is None else step.notes
+
+
+def drift_of_record(record: Mapping[str, Any]) -> Step | None:
+    """Return the step that `drift_record` wrote down; None for none."""
+    return Step("index", 0.0, record) if record else None
+
+
+def step_of(kept: list[str], changed: int, passages: int) -> Step:
+    """Return the step that says what is as it was.
+
+    Args:
+        kept: What is so.
+        changed: How many passages were changed since.
+        passages: How many there are.
+    """
+    share = round(changed / max(1, passages), 4)
+    return Step("index", 0.0, {KEPT: kept, CHANGED: changed, SHARE: share})

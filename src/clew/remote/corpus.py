@@ -19,6 +19,7 @@ from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.cosines import cosines
 from clew.algorithms.pagerank.full import WholeStrengths, WholeStrengthsPart
 from clew.algorithms.postings import Postings
+from clew.context import Context
 from clew.embedding.embedder import Embedder
 from clew.graph import (
     Floats,
@@ -31,6 +32,7 @@ from clew.graph import (
     offsets_of,
     seal,
 )
+from clew.items import Step
 from clew.relevance import MAX_SAMPLE, WholeSamplePart
 from clew.remote.numbers import is_among
 from clew.remote.passage_vectors import PassageVectors, RememberedProducts
@@ -104,6 +106,7 @@ class CorpusFigures:
         runs: int64 [p], the run of neighbours of each passage; None in an index that was written
             before they were known.
         cohesion: How far what stands around a passage shows what it is about.
+        drift: What is as it was when the index was built whole; see `clew.index.drift`.
     """
 
     number: int
@@ -129,6 +132,7 @@ class CorpusFigures:
     summaries: Rows = field(default_factory=lambda: freeze([], np.int32))
     runs: NDArray[np.int64] | None = None
     cohesion: Cohesion = Cohesion()
+    drift: Step | None = None
 
     @cached_property
     def no_nodes(self) -> Graph:
@@ -150,6 +154,16 @@ class CorpusFigures:
     def _sample_column(self) -> VectorColumn:
         known = self.passage_vectors
         return VectorColumn([RememberedProducts(self.sample)]) if known is None else known.column
+
+    def trace_of(self, pulled: Step, context: Context) -> tuple[Step, ...]:
+        """Return the trace of an answer over a part of the index.
+
+        Args:
+            pulled: How the part was read.
+            context: The answer.
+        """
+        drift = () if self.drift is None else (self.drift,)
+        return (pulled, *context.trace, *drift)
 
     def summaries_around(self, nodes: Rows, allowed: Rows | None) -> Rows:
         """Return the summaries of the documents of some nodes, ascending.

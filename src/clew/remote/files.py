@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clew.graph import Rows
 from clew.index.contents import IndexContents
+from clew.index.drift import drift_record, drift_step
 from clew.index.saving import saved_index
 from clew.remote.corpus import corpus_arrays
 from clew.remote.database import AnySession, Database, FoundIndex
@@ -38,6 +39,7 @@ def pack_for_questions(index: IndexContents, numbers: Rows) -> NDArray[np.uint8]
         "config": describe_config(record.config),
         "is_of_code": index.is_of_code,
         "has_reports": bool(index.graph.kinds.mask("report").any()),
+        "drift": drift_record(drift_step(index)),
     }
     writer = ColumnWriter()
     writer.texts(SETTINGS, [json.dumps(settings)])

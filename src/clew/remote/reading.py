@@ -12,6 +12,7 @@ import numpy as np
 from clew.graph import Graph, freeze
 from clew.index.config import IndexConfig
 from clew.index.contents import IndexContents
+from clew.index.drift import drift_of_record
 from clew.remote.address import Address
 from clew.remote.corpus import CorpusFigures, sampled_places
 from clew.remote.database import AnySession, Database, FoundIndex, IndexChangedError
@@ -112,6 +113,7 @@ async def _corpus_of(
         summaries=freeze(reader.numbers("summaries") if reader.has("summaries") else [], np.int32),
         runs=reader.numbers("runs").astype(np.int64) if reader.has("runs") else None,
         cohesion=Cohesion(*(reader.numbers("cohesion").tolist() if reader.has("cohesion") else ())),
+        drift=drift_of_record(settings.get("drift", {})),  # an index from before it has none
     )
 
 

@@ -74,7 +74,7 @@ class _Pulled:
     def answer(self, question: str, options: QueryOptions) -> Context:
         asked = as_contents(self.corpus, self.part.graph)
         context = answer(asked, question, self.vector, replace(options, where=None))
-        return context.changed(trace=(self.step, *context.trace))
+        return context.changed(trace=self.corpus.trace_of(self.step, context))
 
 
 class RemoteIndex(PulledIndex):
@@ -165,7 +165,9 @@ class RemoteIndex(PulledIndex):
 
         The trace says how much was pulled, in how many round trips, and what the bounds cut off.
         Where the index is not read whole, `where` is a mapping, whose statistics stay those of the
-        whole index, and items have no `location`.
+        whole index, and items have no `location`. After changes, words weigh in the vectors of the
+        embedded default what they weighed when the index was last built whole, as the trace says;
+        `index.change(lambda index: index.compact())` builds it whole.
 
         Args:
             question: A text with at least one word.

@@ -25,6 +25,7 @@ from clew.graph import (
     take_vectors,
 )
 from clew.index.contents import IndexContents
+from clew.index.drift import drift_step
 from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.seed._shared import MentionCountsPart
@@ -172,6 +173,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         summaries=freeze(arrays["summaries"], np.int32),
         runs=arrays["runs"],
         cohesion=Cohesion(*arrays["cohesion"].tolist()),
+        drift=drift_step(index),
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import MAX_WORDS, StaticEmbedding
 from clew.graph import Edges, Facts, Floats, Graph, Labels, Ragged, Rows, freeze, offsets_of
+from clew.index.drift import joined_drift
 from clew.relevance import MAX_SAMPLE
 from clew.remote.corpus import CorpusFigures
 from clew.remote.protocol import PulledNodes
@@ -57,6 +58,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         summaries=freeze(np.concatenate(summaries), np.int32),
         runs=_runs_of(corpora),
         cohesion=_cohesion_of(corpora),
+        drift=joined_drift([one.drift for one in corpora], sum(map(len, parts))),
     )
 
 

@@ -396,7 +396,7 @@ class ShardedIndex(PulledIndex):
             indexes=tuple(index for index in shards.indexes if index is not None),
         )
         context = answer(asked, question, vector, replace(options, where=None))
-        return context.changed(trace=(step, *context.trace))
+        return context.changed(trace=shards.whole.trace_of(step, context))
 
     def upsert(
         self, documents: object, *, facts: Mapping[str, Iterable[Triple]] | None = None
