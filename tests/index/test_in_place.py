@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -303,8 +305,65 @@ def test_what_a_filter_leaves_is_what_an_index_of_it_alone_holds(made, number):
         assert [item.score for item in some] == pytest.approx([item.score for item in anew])
 
 
+@settings(deadline=None)
+@given(
+    st.lists(MADE, min_size=9, max_size=9),
+    st.lists(st.sampled_from(["inner", "outer", "other", None]), min_size=9, max_size=9),
+    st.lists(
+        st.tuples(st.integers(0, 8), st.sampled_from(["toggle", "upsert", "save"])), max_size=7
+    ),
+)
+def test_what_is_in_a_container_comes_and_goes_as_in_an_index_built_at_once(made, parents, steps):
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(in_place, "MIN_PASSAGES", 0)
+        patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        around = [
+            Document("outer", "Of Corfu", heading=True),
+            Document("inner", "Who married", heading=True, parent="outer"),
+            Document("other", "Of Delos", heading=True),
+        ]
+        kept = [  # so that no container is ever empty
+            Document(f"in {one.id}", f"{one.text}, Ella sails to Fay.", parent=one.id)
+            for one in around
+        ]
+        documents = [
+            replace(document(number, each), parent=parent)
+            for number, (each, parent) in enumerate(zip(made, parents, strict=True))
+        ]
+        facts = dict.fromkeys((one.id for one in (*around, *kept)), ())
+        facts |= {one.id: each[1] for one, each in zip(documents, made, strict=True)}
+        index = build([*around, *kept, *documents[:4]], facts)
+        index.ask(QUESTION, recipe="fused")
+        changes = 0
+        for number, step in steps:
+            one = documents[number]
+            more = {one.id: facts[one.id]} if facts[one.id] else None
+            if step == "save":
+                index.save(folder)
+                index = Index.load(folder, embedder=told_apart)
+            elif step == "upsert":
+                again = replace(one, text=f"{one.text}\n\nTruly, Ben built {number}.")
+                documents[number] = again
+                index = index.upsert([again], facts=more)
+            elif one.id in index.document_of:
+                index = index.delete(one.id)
+            else:
+                index = index.add([one], facts=more)
+            changes += step != "save"
+            same_as_built_at_once(index, facts)
+        assert index.changed >= changes  # nothing was built whole
+
+
 @pytest.mark.usefixtures("at_any_size")
 def test_what_is_related_to_what_is_there_is_built_whole():
+    file = Document("file", "Rows", heading=True)
+    index = Index.from_documents([file, Document("row", "A row.", parent="file")])
+    assert index.add([Document("next", "Another.", parent="file")]).changed == 1
+    assert index.add([Document("part", "A cell.", parent="row")]).changed == 0
+    stated = index.upsert([file], facts={"file": [("Anna", "knows", "Ben")]})
+    assert stated.add([Document("next", "Another.", parent="file")]).changed == 0
+    alone = index.add([Document("beside", "Alone.")])
+    assert (alone.changed, alone.delete("row").changed) == (1, 0)  # which leaves an empty file
     index = Index.from_documents([Document("a", "One."), Document("b", "Two.", previous="a")])
     assert index.add([Document("c", "Three.")]).changed == 1
     assert index.add([Document("c", "Three.", previous="b")]).changed == 0

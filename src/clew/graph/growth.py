@@ -7,7 +7,7 @@ is computed anew at its first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -53,7 +53,7 @@ class ShrinkingPart(Protocol[Value]):
         ...
 
 
-def with_nodes(base: Graph, more: Graph) -> Graph:
+def with_nodes(base: Graph, more: Graph, around: Collection[str] = ()) -> Graph:
     """Return the base with the nodes and facts of another graph behind its own.
 
     An entity that both have is one, and so is a fact. The edges are those of the base: the caller
@@ -61,7 +61,8 @@ def with_nodes(base: Graph, more: Graph) -> Graph:
 
     Args:
         base: the graph that grows.
-        more: what is added; its nodes are in no container of the base.
+        more: what is added.
+        around: the ids of containers of the base that `more` has, too, since nodes are in them.
 
     Raises:
         ValueError: Both have a node of one id that is no entity, or vectors of different widths.
@@ -71,7 +72,7 @@ def with_nodes(base: Graph, more: Graph) -> Graph:
         >>> with_nodes(base, more).ids
         ('a', 'b')
     """
-    known = _known_entities(base, more)
+    known = _known_nodes(base, more, around)
     new = np.flatnonzero(known < 0)
     rows = known.copy()  # of every node of `more` in the result
     rows[new] = len(base) + np.arange(len(new))
@@ -163,10 +164,10 @@ def _check_new(base: Graph, more: Graph, new: NDArray[np.int64]) -> None:
         )
 
 
-def _known_entities(base: Graph, more: Graph) -> NDArray[np.int64]:
-    """The row in the base of every entity that it has; -1 for all other nodes."""
+def _known_nodes(base: Graph, more: Graph, around: Collection[str]) -> NDArray[np.int64]:
+    """The row in the base of every entity and container that it has; -1 for all other nodes."""
     known = np.full(len(more), -1, np.int64)
-    for row in more.rows("entity").tolist():
+    for row in [*more.rows("entity").tolist(), *map(more.row, around)]:
         if base.has(more.ids[row]):
             known[row] = base.row(more.ids[row])
     return known

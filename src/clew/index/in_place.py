@@ -90,7 +90,8 @@ def with_documents_in_place(
     """
     index = with_weights_as_built(index)
     base, config = index.graph, index.config
-    if not _can_change(index) or _are_related(index.documents, documents):
+    around = _containers_around(index, documents) if _can_change(index) else None
+    if around is None:
         return None
     extractor = CachedExtractor(
         config.extractor,
@@ -102,12 +103,14 @@ def with_documents_in_place(
     )
     with metered(config.count) as meter:
         try:
-            more = read_graph(documents, facts, config, extractor, progress)
+            more = read_graph([*around, *documents], facts, config, extractor, progress)
         except CannotLearnError:
             return None
         n_new = int(more.kinds.mask("passage").sum())
+        containers = [document.id for document in around]
         others = np.flatnonzero(~more.kinds.mask("entity")).tolist()
-        if any(base.has(more.ids[row]) for row in others) or not _is_little(index, n_new):
+        taken = {more.ids[row] for row in others if base.has(more.ids[row])}
+        if taken - set(containers) or not _is_little(index, n_new):
             return None
         if index.fitted:  # whose vectors can be compared with no others
             more = more.unchecked(vectors=freeze(np.zeros((len(more), 0)), np.float32))
@@ -120,7 +123,7 @@ def with_documents_in_place(
             )
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
-    graph = with_nodes(base, more)
+    graph = with_nodes(base, more, containers)
     edges, late = _edges_to_change(base, config.links)
     edges, waiting = _edges_that_wait(base, edges, config.links)
     parts = [
@@ -218,7 +221,9 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         gone = {one.id for one in compress(index.documents, is_gone.tolist())}
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
-        if _name(left, gone) or _name(some, index.document_of.keys() - gone):
+        filled = {one.parent for one in left}
+        inside = [one for one in some if one.parent in filled and _is_container(index, one.parent)]
+        if _name(left, gone) or _name(some, index.document_of.keys() - gone, inside):
             return None
     base, rows = index.graph, index.document_rows[is_gone]
     if (rows < 0).any():
@@ -370,16 +375,51 @@ def _is_little(index: IndexContents, changed: int) -> bool:
     return index.changed + changed <= MAX_CHANGED * passages
 
 
-def _are_related(some: Sequence[Document], others: Sequence[Document]) -> bool:
-    """Whether one of the documents is inside one of the others, follows it, or is a piece of it."""
-    return _name(some, {document.id for document in others}) or _name(
-        others, {document.id for document in some}
-    )
+def _containers_around(
+    index: IndexContents, documents: Sequence[Document]
+) -> Sequence[Document] | None:
+    """Return what is in the index around new documents, as the file is around its rows.
+
+    None where one of them has to do with what is in the index in another way: it follows that, is a
+    piece of it or around it. The outermost containers come first.
+    """
+    known, around = index.document_of, dict[str, Document]()
+    inside = [one for one in documents if one.parent in known]
+    if _name(index.documents, {one.id for one in documents}) or _name(
+        documents, known.keys(), inside
+    ):
+        return None
+    for one in inside:
+        above = one.parent
+        while above is not None and above not in around:
+            if not _is_container(index, above):
+                return None
+            around[above] = known[above]
+            above = known[above].parent if known[above].parent in known else None
+    return tuple(reversed(around.values()))
 
 
-def _name(documents: Sequence[Document], ids: AbstractSet[str]) -> bool:
+def _is_container(index: IndexContents, id: str | None) -> bool:
+    """Return whether a document is nothing but what is around others; no fact is given for it."""
+    document = index.document_of.get(id or "")
+    return document is not None and document.heading and document.id not in index.facts
+
+
+def _name(
+    documents: Sequence[Document], ids: AbstractSet[str], inside: Sequence[Document] = ()
+) -> bool:
+    """Return whether one of the documents is inside one of others, follows it, or is a piece of it.
+
+    Args:
+        documents: The documents.
+        ids: The others.
+        inside: Those of the documents that may be inside one.
+    """
+    free = {document.id for document in inside}
     return any(
-        document.parent in ids or document.previous in ids or document.source in ids
+        (document.parent in ids and document.id not in free)
+        or document.previous in ids
+        or document.source in ids
         for document in documents
     )
 
