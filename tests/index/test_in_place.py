@@ -354,6 +354,58 @@ def test_what_is_in_a_container_comes_and_goes_as_in_an_index_built_at_once(made
         assert index.changed >= changes  # nothing was built whole
 
 
+@settings(deadline=None)
+@given(
+    st.lists(MADE, min_size=8, max_size=8),
+    st.lists(st.tuples(st.sampled_from(["previous", "source", "parent"]), st.integers(0, 7))),
+    st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=1, max_size=5),
+)
+def test_what_follows_a_document_or_is_a_piece_of_it_is_put_in_its_place_with_it(
+    made, relations, steps
+):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(in_place, "MIN_PASSAGES", 0)
+        patch.setattr(in_place, "MAX_CHANGED", 1e9)
+        file = Document("file", "Of Corfu", heading=True)
+        documents = [
+            replace(document(number, each), parent="file" if number < 5 else None)
+            for number, each in enumerate(made)
+        ]
+        for number, (relation, other) in enumerate(relations[:8]):
+            if other < number:
+                documents[number] = replace(documents[number], **{relation: f"d{other}"})
+        index = Index.from_documents([file, *documents], splitter=Splitter(12))
+        before = index.graph
+        for number, moves in steps:
+            one = documents[number]
+            documents[number] = replace(one, text=f"{one.text}\n\nTruly, Ben built {number}.")
+            if moves:
+                documents[number] = replace(documents[number], previous=None, source=None)
+            index = index.upsert([documents[number]])
+            assert index.graph is not before
+            assert index.changed > 0  # it is not built whole
+            found, wanted = described(index.graph), described(index.compact().graph)
+            assert found[:2] == wanted[:2]
+            by_text = [{key for key in one[2] if key[0] != "similar"} for one in (found, wanted)]
+            assert by_text[0] == by_text[1]
+            before = index.graph
+
+
+def test_pages_keep_their_order_beside_a_page_that_is_replaced():
+    pages = [Document(f"p{i}", f"Page {i} of ferries.", parent="file") for i in range(1200)]
+    chain = [replace(one, previous=f"p{i - 1}") if i else one for i, one in enumerate(pages[:20])]
+    file = Document("file", "Ferries", heading=True)
+    index = Index.from_documents([file, *chain, *pages[20:]])
+    changed = index.upsert([replace(chain[7], text="Page 7 is of quokkas.")])
+    assert changed.changed == 40  # twenty go and come
+    assert [one.id for one in changed.documents[-20:]] == [f"p{i}" for i in range(20)]
+    graph = changed.graph
+    assert [graph.ids[graph.previous[graph.row(f"p{i}")]] for i in range(1, 20)] == [
+        f"p{i}" for i in range(19)
+    ]
+    assert changed.ask("quokkas", recipe="bm25", limit=1).ids == ["p7"]
+
+
 @pytest.mark.usefixtures("at_any_size")
 def test_what_is_related_to_what_is_there_is_built_whole():
     file = Document("file", "Rows", heading=True)

@@ -20,6 +20,7 @@ from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, text
 from clew.garbage import collecting_rarely
 from clew.graph import Mask, Vectors, row_mask, take_vectors, texts_at
 from clew.index.build import KnownResults, build_graph, generate_texts
+from clew.index.chains import with_whole_chains
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import (
@@ -366,11 +367,9 @@ def _with_fresh(
     if not fresh and not gone and of_sources is None:
         return index
     fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}
-    changed: Contents | None = None
+    changed = None
     if of_sources is None:
-        changed = without_documents_in_place(index, gone) if gone else index
-    if changed is not None and fresh:
-        changed = with_documents_in_place(changed, tuple(fresh), fresh_facts, progress)
+        changed = _with_fresh_in_place(index, gone, fresh, fresh_facts, progress)
     if changed is None:
         stay = {id: said for id, said in index.facts.items() if id not in gone}
         if of_sources is not None:
@@ -378,6 +377,33 @@ def _with_fresh(
             stay = {id: said for id, said in stay.items() if id in ids} | of_sources
         changed = rebuild(index, together, {**stay, **fresh_facts}, progress=progress)
     return changed
+
+
+def _with_fresh_in_place(
+    index: Contents,
+    gone: Collection[str],
+    fresh: Sequence[Document],
+    facts: FactsOf,
+    progress: bool,
+) -> Contents | None:
+    """Return the index without what goes and with what is fresh; None where it is built whole."""
+
+    def change(gone: Collection[str], fresh: Sequence[Document], facts: FactsOf) -> Contents | None:
+        left = without_documents_in_place(index, gone) if gone else index
+        if left is None or not fresh:
+            return left
+        return with_documents_in_place(left, tuple(fresh), facts, progress)
+
+    changed = change(gone, fresh, facts)
+    # What comes again is embedded and read again: that costs nothing by the embedded default alone.
+    if changed is not None or not index.fitted or index.extracted or not index.related_documents:
+        return changed
+    more_gone, more_fresh = with_whole_chains(index, gone, fresh)
+    again = more_gone - {*gone}
+    if not again:
+        return None
+    kept = {id: index.facts[id] for id in again if id in index.facts}
+    return change(more_gone, more_fresh, {**kept, **facts})
 
 
 def _with_unplaced(

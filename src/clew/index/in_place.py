@@ -44,6 +44,7 @@ from clew.graph import (
 )
 from clew.graph.filtering import surviving_rows
 from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
+from clew.index.chains import is_container
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
 from clew.index.weights import with_weights_as_built, with_weights_of_now
@@ -222,7 +223,7 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
         filled = {one.parent for one in left}
-        inside = [one for one in some if one.parent in filled and _is_container(index, one.parent)]
+        inside = [one for one in some if one.parent in filled and is_container(index, one.parent)]
         if _name(left, gone) or _name(some, index.document_of.keys() - gone, inside):
             return None
     base, rows = index.graph, index.document_rows[is_gone]
@@ -392,17 +393,11 @@ def _containers_around(
     for one in inside:
         above = one.parent
         while above is not None and above not in around:
-            if not _is_container(index, above):
+            if not is_container(index, above):
                 return None
             around[above] = known[above]
             above = known[above].parent if known[above].parent in known else None
     return tuple(reversed(around.values()))
-
-
-def _is_container(index: IndexContents, id: str | None) -> bool:
-    """Return whether a document is nothing but what is around others; no fact is given for it."""
-    document = index.document_of.get(id or "")
-    return document is not None and document.heading and document.id not in index.facts
 
 
 def _name(
