@@ -322,7 +322,7 @@ def test_what_is_in_a_container_comes_and_goes_as_in_an_index_built_at_once(made
             Document("inner", "Who married", heading=True, parent="outer"),
             Document("other", "Of Delos", heading=True),
         ]
-        kept = [  # so that no container is ever empty
+        kept = [  # so that no container is left empty
             Document(f"in {one.id}", f"{one.text}, Ella sails to Fay.", parent=one.id)
             for one in around
         ]
@@ -415,7 +415,9 @@ def test_what_is_related_to_what_is_there_is_built_whole():
     stated = index.upsert([file], facts={"file": [("Anna", "knows", "Ben")]})
     assert stated.add([Document("next", "Another.", parent="file")]).changed == 0
     alone = index.add([Document("beside", "Alone.")])
-    assert (alone.changed, alone.delete("row").changed) == (1, 0)  # which leaves an empty file
+    assert (alone.changed, alone.delete("row").changed) == (1, 0)  # the file is empty then
+    again = alone.upsert([Document("row", "Another row.", parent="file")])
+    assert (again.changed, len(again.graph)) == (3, len(again.compact().graph))
     index = Index.from_documents([Document("a", "One."), Document("b", "Two.", previous="a")])
     assert index.add([Document("c", "Three.")]).changed == 1
     assert index.add([Document("c", "Three.", previous="b")]).changed == 0

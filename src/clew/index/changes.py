@@ -389,7 +389,7 @@ def _with_fresh_in_place(
     """Return the index without what goes and with what is fresh; None where it is built whole."""
 
     def change(gone: Collection[str], fresh: Sequence[Document], facts: FactsOf) -> Contents | None:
-        left = without_documents_in_place(index, gone) if gone else index
+        left = without_documents_in_place(index, gone, fresh) if gone else index
         if left is None or not fresh:
             return left
         return with_documents_in_place(left, tuple(fresh), facts, progress)

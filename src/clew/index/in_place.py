@@ -150,11 +150,19 @@ def with_documents_in_place(
     )
 
 
-def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
-    """Return the index without some documents; None where it has to be built whole."""
+def without_documents_in_place(
+    index: Contents, ids: Collection[str], coming: Sequence[Document] = ()
+) -> Contents | None:
+    """Return the index without some documents; None where it has to be built whole.
+
+    Args:
+        index: The index before.
+        ids: Those of the documents that go.
+        coming: What comes in their place.
+    """
     index = with_weights_as_built(index)
     is_gone = np.array([document.id in ids for document in index.documents], np.bool_)
-    forbidden = _nodes_of(index, is_gone)
+    forbidden = _nodes_of(index, is_gone, coming)
     if forbidden is None:
         return None
     gone = np.flatnonzero(forbidden & index.graph.kinds.mask("passage")).tolist()
@@ -214,15 +222,21 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     return replace(index, graph=graph, documents=documents, fitted_embedder=embedder, changed=0)
 
 
-def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
-    """Return the nodes of some documents; None where the index has to be built whole without."""
+def _nodes_of(index: IndexContents, is_gone: Mask, coming: Sequence[Document] = ()) -> Mask | None:
+    """Return the nodes of some documents; None where the index has to be built whole without.
+
+    Args:
+        index: The index.
+        is_gone: bool [documents], which documents go.
+        coming: What comes in their place.
+    """
     if not _can_change(index):
         return None
     if related := index.related_documents:
         gone = {one.id for one in compress(index.documents, is_gone.tolist())}
         some = [one for one in related if one.id in gone]
         left = [one for one in related if one.id not in gone]
-        filled = {one.parent for one in left}
+        filled = {one.parent for one in (*left, *coming)}  # an empty container would go with it
         inside = [one for one in some if one.parent in filled and is_container(index, one.parent)]
         if _name(left, gone) or _name(some, index.document_of.keys() - gone, inside):
             return None
