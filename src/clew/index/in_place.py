@@ -10,6 +10,9 @@ new ones are read by that, but what they teach about the others is not followed 
 was a name stays one. So an index is built whole again when a tenth of it has changed, and by
 `Index.compact`. Nodes keep their order, and new ones come last. A small index is always built
 whole.
+
+A document may come to a container that is there, as a row to its file, or go from it. One that
+follows another, or is a piece of it, changes with all of these alone; see `clew.index.chains`.
 """
 
 from __future__ import annotations
