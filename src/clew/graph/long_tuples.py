@@ -30,10 +30,17 @@ def pick(column: Sequence[Entry], rows: NDArray[np.integer[Any]]) -> tuple[Entry
     return tuple(chain.from_iterable(column[int(rows[a]) : int(rows[b - 1]) + 1] for a, b in runs))
 
 
-def places_among(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.int32]:
+def places_among(
+    names: tuple[str, ...], others: tuple[str, ...], *, are_sorted: bool = False
+) -> NDArray[np.int32]:
     """Return where each of some names is among others: int32 [names]; -1 where it is not.
 
     Names are distinct. Where both are sorted and have much in common, hardly any is looked up.
+
+    Args:
+        names: the names.
+        others: the others.
+        are_sorted: whether both are known to be sorted.
 
     Example:
         >>> places_among(("isle", "port", "sea"), ("isle", "quay", "sea"))
@@ -46,7 +53,8 @@ def places_among(names: tuple[str, ...], others: tuple[str, ...]) -> NDArray[np.
         places[i : i + n] = np.arange(j, j + n)
         i, j = i + n, j + n
         if i == len(names) or j == len(others):
-            if (places >= 0).all() or (_are_sorted(names) and _are_sorted(others)):
+            are_sorted = are_sorted or bool((places >= 0).all())
+            if are_sorted or (_are_sorted(names) and _are_sorted(others)):
                 return places
             break
         if names[i] < others[j]:

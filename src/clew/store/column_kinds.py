@@ -261,7 +261,7 @@ class Words:
         return column
 
     def differing(self, before: Labels, after: Labels) -> Mask:
-        differing: Mask = codes_among(before, after.names) != after.codes
+        differing: Mask = codes_among(before, after) != after.codes
         return differing
 
     def write(self, writer: ColumnWriter, name: str, column: Labels, owners: Sequence[str]) -> None:
@@ -309,16 +309,18 @@ class RowLists:
         return reader.ragged(name)
 
 
-def codes_among(labels: Labels, names: Sequence[str]) -> NDArray[np.integer]:
-    """Return the place of each row's word among other names; -1 where it is none of them.
+def codes_among(labels: Labels, others: Labels) -> NDArray[np.integer]:
+    """Return the place of each row's word among those of another column; -1 where it has none.
 
     Example:
-        >>> codes_among(Labels.of(["sea", "isle"]), ["isle", "port", "sea"])
+        >>> codes_among(Labels.of(["sea", "isle"]), Labels.of(["isle", "port", "sea"]))
         array([2, 0], dtype=int32)
     """
-    if labels.names == names:
+    if labels.names is others.names or labels.names == others.names:
         return labels.codes
-    codes: NDArray[np.integer] = places_among(labels.names, tuple(names))[labels.codes]
+    are_sorted = labels.is_sorted and others.is_sorted
+    places = places_among(labels.names, others.names, are_sorted=are_sorted)
+    codes: NDArray[np.integer] = places[labels.codes]
     return codes
 
 

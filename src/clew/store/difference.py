@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import GraphColumns, Labels
+from clew.graph import GraphColumns, Labels, freeze
 from clew.read import Triple
 from clew.store.column_kinds import (
     MAX_RUNS,
@@ -104,7 +104,7 @@ def _is_of_another_kind(
 def _are_used_and_sorted(labels: Labels) -> bool:
     """Whether the names are those that are read again of the words of the rows."""
     used = np.bincount(labels.codes, minlength=len(labels.names)) > 0
-    return bool(used.all()) and list(labels.names) == sorted(labels.names)
+    return bool(used.all()) and labels.is_sorted
 
 
 def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChange]:
@@ -116,7 +116,7 @@ def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChang
     one, other = before.facts, after.facts
     subjects, objects = _renumbered(one.subjects, nodes), _renumbered(one.objects, nodes)
     facts = change_of_numbers(
-        (subjects, objects, codes_among(one.relations, other.relations.names)),
+        (subjects, objects, codes_among(one.relations, other.relations)),
         (other.subjects, other.objects, other.relations.codes),
         None if nodes.keeps_numbers else (subjects < 0) | (objects < 0),
     )
@@ -126,7 +126,7 @@ def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChang
     if not (nodes.keeps_numbers and facts.keeps_numbers):
         gone = (tails < 0) | (heads < 0) | ((stated < 0) & (then.facts >= 0))
     edges = change_of_numbers(
-        (tails, heads, codes_among(then.kinds, now.kinds.names), stated),
+        (tails, heads, codes_among(then.kinds, now.kinds), stated),
         (now.tails, now.heads, now.kinds.codes, now.facts),
         gone,
     )
@@ -170,6 +170,8 @@ def rows_with_other_values(
         return np.zeros(0, np.int64)
     if referred is not None and is_renumbered:
         before = kind.renumbered(before, referred.numbering)
+    if isinstance(before, Labels):  # words are looked up once, not for each run
+        before = Labels(after.names, freeze(codes_among(before, after), np.int32))
     if isinstance(kind, VectorRows) or len(change.runs) > MAX_RUNS:
         kept = kind.take(before, change.kept_before), kind.take(after, change.kept_after)
         return change.kept_after[kind.differing(*kept)]
