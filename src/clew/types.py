@@ -349,6 +349,22 @@ class ChangingLink(Link, Protocol):
 
 
 @runtime_checkable
+class ExchangingLink(ChangingLink, Protocol):
+    """A link that follows a change that takes nodes and adds others in one step."""
+
+    def exchange(self, graph: Graph, left: Edges, bereft: Mask, n_before: int) -> Edges:
+        """Return what `grow` returns of what `shrink` returns.
+
+        Args:
+            graph: the graph: the nodes that stay, and behind them those that came.
+            left: the edges before whose ends are still there.
+            bereft: bool [nodes], True for a node that stays and had an edge to one that is gone.
+            n_before: the number of nodes that stay.
+        """
+        ...
+
+
+@runtime_checkable
 class DeferrableLink(Link, Protocol):
     """A link whose edges may be made when something first asks for edges of its kind, or for all.
 

@@ -423,14 +423,16 @@ class Ragged:
         """Return the lists with every value `v` replaced by `new[v]`, or left out if that is -1."""
         values = new[self.values] if len(self.values) else self.values
         present = values >= 0
-        lengths = np.bincount(self.owners[present], minlength=len(self))
-        return Ragged(seal(offsets_of(lengths)), seal(values[present]))
+        if present.all():
+            return Ragged(self.starts, seal(values))
+        return Ragged(seal(offsets_of(present)[self.starts]), seal(values[present]))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
         """Return the lists of all parts, one part after the other."""
         if not parts:
             return cls.empty(0)
-        starts = offsets_of(np.concatenate([part.lengths for part in parts]))
+        firsts = offsets_of([len(part.values) for part in parts])
+        starts = [part.starts[:-1] + first for part, first in zip(parts, firsts, strict=False)]
         values = np.concatenate([part.values for part in parts])
-        return cls(seal(starts), seal(values))
+        return cls(seal(np.concatenate([*starts, firsts[-1:]])), seal(values))

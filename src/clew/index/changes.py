@@ -30,7 +30,11 @@ from clew.index.given_facts import (
     facts_of_sources_after,
     whole_sources,
 )
-from clew.index.in_place import with_documents_in_place, without_documents_in_place
+from clew.index.in_place import (
+    exchanged_in_place,
+    with_documents_in_place,
+    without_documents_in_place,
+)
 from clew.index.labels import without_label
 from clew.index.question import Where, metadata_test
 from clew.read import Triple, load_documents
@@ -368,9 +372,7 @@ def _with_fresh(
     fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}
     changed: Contents | None = None
     if of_sources is None:
-        changed = without_documents_in_place(index, gone) if gone else index
-    if changed is not None and fresh:
-        changed = with_documents_in_place(changed, tuple(fresh), fresh_facts, progress)
+        changed = exchanged_in_place(index, gone, tuple(fresh), fresh_facts, progress)
     if changed is None:
         stay = {id: said for id, said in index.facts.items() if id not in gone}
         if of_sources is not None:

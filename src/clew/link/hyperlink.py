@@ -60,13 +60,7 @@ class Hyperlink:
         the last part of its name, and to another label only where one of its name came.
         """
         came = range(n_before, len(graph))
-        names = _Names(graph, came)
-        last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
-        labels = {
-            f"{REFERENCE}{one.removeprefix(LABEL)}"
-            for one in chain.from_iterable(graph.references[n_before:])
-            if one.startswith(LABEL)
-        }
+        last_parts, labels = _what_came(graph, came)
         rows = _linked_rows(graph.references[:n_before], last_parts, labels)
         rows += [row for row in came if graph.references[row]]
         return self._with_edges_of(graph, rows, before)
@@ -77,12 +71,27 @@ class Hyperlink:
         What is gone may have had a name that another document or label has, too: a link to it leads
         there then. A short name may be that of one document alone now: any link may mean it.
         """
+        return self.exchange(graph, left, bereft, len(graph))
+
+    def exchange(self, graph: Graph, left: Edges, bereft: Mask, n_before: int) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came.
+
+        Args:
+            graph: The graph, with the new nodes last.
+            left: Those of the edges before whose ends are still there.
+            bereft: bool [nodes], True for a node that had an edge to one that is gone.
+            n_before: The number of nodes that are not new.
+        """
         if not any(graph.references):
             return left
+        came = range(n_before, len(graph))
         names = _Names(graph, range(len(graph)))
-        last_parts = {posixpath.basename(name) for name in names.row_of_path}
-        linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
-        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left, names)
+        last_parts, labels = _what_came(graph, came)
+        last_parts |= {posixpath.basename(name) for name in names.row_of_path}
+        rows = row_mask(_linked_rows(graph.references, last_parts, labels), len(graph))
+        rows |= bereft
+        rows[n_before:] = True
+        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
 
     def _with_edges_of(
         self, graph: Graph, rows: Sequence[int], before: Edges, names: _Names | None = None
@@ -132,6 +141,23 @@ class Hyperlink:
                 if head is not None and head != document and not _is_in(parents, row, head):
                     pairs[row, head] = None
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
+
+
+def _what_came(graph: Graph, came: range) -> tuple[set[str], set[str]]:
+    """Return the last parts of the names of new documents, and the references to new labels.
+
+    Args:
+        graph: The graph.
+        came: The new nodes.
+    """
+    names = _Names(graph, came)
+    last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
+    labels = {
+        f"{REFERENCE}{one.removeprefix(LABEL)}"
+        for one in chain.from_iterable(graph.references[came.start : came.stop])
+        if one.startswith(LABEL)
+    }
+    return last_parts, labels
 
 
 class _Names:

@@ -50,9 +50,7 @@ class Shared:
 
         Edges change between passages that share an entity which a new passage mentions.
         """
-        owners, passages = graph.read_from.owners, graph.read_from.values
-        changed = row_mask(owners[passages >= n_before], len(graph))
-        return self._changed(graph, before, changed & graph.kinds.mask("entity"))
+        return self.exchange(graph, before, np.zeros(len(graph), np.bool_), n_before)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more.
@@ -62,7 +60,20 @@ class Shared:
             left: Those of the edges before whose ends are still there.
             bereft: bool [nodes], True for an entity that is in fewer passages than before.
         """
-        return self._changed(graph, left, bereft & graph.kinds.mask("entity"))
+        return self.exchange(graph, left, bereft, len(graph))
+
+    def exchange(self, graph: Graph, left: Edges, bereft: Mask, n_before: int) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came.
+
+        Args:
+            graph: The graph, with the new nodes last.
+            left: Those of the edges before whose ends are still there.
+            bereft: bool [nodes], True for an entity that has lost a passage.
+            n_before: The number of nodes that are not new.
+        """
+        mentioned = graph.read_from.owners_of(np.arange(len(graph)) >= n_before)
+        changed = row_mask(mentioned, len(graph)) | bereft
+        return self._changed(graph, left, changed & graph.kinds.mask("entity"))
 
     def _changed(self, graph: Graph, before: Edges, changed: Mask) -> Edges:
         """Return the edges where some entities are in more passages or in fewer than before.

@@ -1,0 +1,253 @@
+"""The edges of a graph after a change, made of those before it where their link can.
+
+What nobody has asked for is not made for a change, and edges that a build makes late follow changes
+once something asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from clew.graph import DeferredEdges, Edges, Graph, LateEdges, Mask, row_mask, seal
+from clew.graph.filtering import edges_left
+from clew.graph.validate import validate_edges
+from clew.index.build import checked_edges, edges_by
+from clew.types import ChangingLink, ExchangingLink, Link
+
+MAX_WAITING = 8
+"""Changes that edges follow one by one; after more, to make them anew takes as long."""
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """The nodes of a graph before, during and after a change.
+
+    Attributes:
+        base: The graph before, with its edges.
+        left: The graph without what goes; that before where nothing goes.
+        graph: That with what comes behind it; the very one without where nothing comes.
+        stays: bool [nodes of base], those that stay.
+    """
+
+    base: Graph
+    left: Graph
+    graph: Graph
+    stays: Mask
+
+    @property
+    def takes(self) -> bool:
+        """Whether nodes may go."""
+        return self.left is not self.base
+
+    @property
+    def brings(self) -> bool:
+        """Whether nodes may come."""
+        return self.graph is not self.left
+
+
+def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool = False) -> Graph:
+    """Return the graph after a change with its edges, of which some are made when they are wanted.
+
+    Args:
+        change: The change.
+        links: What makes edges.
+        waits: Whether what is left of edges that a build makes late is found late, too, where
+            nothing comes.
+
+    Raises:
+        TypeError, ValueError: As `edges_by`; or an edge leads nowhere.
+    """
+    graph = change.graph.unchecked(edges=Edges())
+    edges, late = _edges_to_change(change.base, links)
+    waiting: dict[str, _WaitingEdges] = {}
+    if not waits:
+        edges, waiting = _edges_that_wait(change.base, edges, links)
+    parts = list[Edges | LateEdges]()
+    for link in links:
+        changing = _as_changing(link)
+        if link.kind in waiting:
+            parts.append(waiting[link.kind].after(change))
+        elif link.kind in late:
+            parts.append(_made_anew(link, graph))
+        elif changing is None:
+            parts.append(edges_by(link, graph))
+        else:
+            own = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
+            parts.append(_followed(changing, change, own, waits=waits))
+    return _with_parts(graph, parts)
+
+
+def follow_one_by_one(links: Sequence[Link]) -> bool:
+    """Whether edges have to follow what goes before they follow what comes.
+
+    So it is where several links make edges of one kind: each is given those of all.
+    """
+    kinds = [link.kind for link in links]
+    return any(kinds.count(link.kind) > 1 for link in links if _as_changing(link) is not None)
+
+
+def _followed(
+    link: ChangingLink, change: NodeChange, edges: Edges, *, waits: bool
+) -> Edges | LateEdges:
+    """Return the edges of a link after a change.
+
+    Args:
+        link: The link.
+        change: The change.
+        edges: Its edges before.
+        waits: As in `with_edges_after`.
+    """
+    base, stays = change.base, change.stays
+    nodes, graph = (one.unchecked(edges=Edges()) for one in (change.left, change.graph))
+    if not change.takes:
+        return link.grow(graph, edges, len(base))
+    left, n_left = edges_left(base, edges, stays), len(nodes)
+    if getattr(link, "by_sources", False):
+        bereft = base.read_from.lengths[stays] != nodes.read_from.lengths
+    else:
+        lost = stays[edges.tails] & ~stays[edges.heads]
+        bereft = row_mask(edges.tails[lost], len(base))[stays]
+    if waits and getattr(link, "deferred", False):
+        return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
+    if not change.brings:
+        return link.shrink(nodes, left, bereft)
+    if not hasattr(link, "exchange"):  # to ask the protocol takes longer
+        return link.grow(graph, link.shrink(nodes, left, bereft), n_left)
+    bereft = np.append(bereft, np.zeros(len(graph) - n_left, np.bool_))
+    return cast("ExchangingLink", link).exchange(graph, left, bereft, n_left)
+
+
+def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
+    """Return the graph with edges, of which some are made when something first asks for them."""
+    early = [part for part in parts if isinstance(part, Edges)]
+    if len(early) == len(parts):
+        return graph.with_edges(Edges.join(early))
+    edges = DeferredEdges(parts)
+    validate_edges(graph.unchecked(edges=edges.of_kinds(())))
+    return graph.unchecked(edges=edges)
+
+
+def _made_anew(link: Link, graph: Graph) -> LateEdges:
+    """Return the edges of a link that makes all of them anew: of several changes, the last does."""
+    return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
+
+
+def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str]]:
+    """Return the edges of which those after a change are made, and the kinds that are not there.
+
+    What nobody has asked for is not made for a change, and all edges of links that make them anew
+    are left out: those that go by all names are made late, and others, such as those of facts, at
+    once.
+    """
+    edges = base.edges.of_kinds(())
+    late = {*base.edges.kind_names} - {*edges.kinds.names}
+    late |= {link.kind for link in links if not getattr(link, "grows", True)}
+    followed = {link.kind for link in links if _follows(link)}
+    late -= followed & {*edges.kinds.names}
+    anew = {link.kind for link in links} - followed
+    if not anew.isdisjoint(edges.kinds.names):
+        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
+    return edges, late
+
+
+@dataclass(frozen=True)
+class _WaitingEdges:
+    """Edges of a link after some changes, which follow these once something asks for them.
+
+    Attributes:
+        link: Makes them of those before a change.
+        edges: Those before the first change.
+        steps: What makes them after each change.
+    """
+
+    link: ChangingLink
+    edges: Edges
+    steps: tuple[Callable[[Edges], Edges], ...] = ()
+
+    def __call__(self) -> Edges:
+        edges = self.edges
+        for step in self.steps:
+            edges = step(edges)
+        return edges
+
+    def after(self, change: NodeChange) -> LateEdges:
+        """Return the edges of the graph after a change."""
+        if not change.takes:
+            return self.grown(change.graph, len(change.base))
+        shrunk = self.shrunk(change.left, change.stays)
+        if not change.brings:
+            return shrunk
+        if not isinstance(shrunk.make, _WaitingEdges):
+            return _made_anew(self.link, change.graph)
+        return shrunk.make.grown(change.graph, len(change.left))
+
+    def grown(self, graph: Graph, n_before: int) -> LateEdges:
+        """Return the edges of a graph with more nodes."""
+        nodes = graph.unchecked(edges=Edges())
+        return self._after(nodes, lambda edges: self.link.grow(nodes, edges, n_before))
+
+    def shrunk(self, graph: Graph, stays: Mask) -> LateEdges:
+        """Return the edges of a graph with fewer nodes."""
+        nodes = graph.unchecked(edges=Edges())
+
+        def shrink(edges: Edges) -> Edges:
+            tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
+            bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
+            number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+            left = edges.take(np.flatnonzero(tail_stays & head_stays))
+            left = replace(left, tails=seal(number[left.tails]), heads=seal(number[left.heads]))
+            return self.link.shrink(nodes, left, bereft)
+
+        return self._after(nodes, shrink)
+
+    def _after(self, nodes: Graph, step: Callable[[Edges], Edges]) -> LateEdges:
+        """Return the edges after one change more; after many, all of them are made anew."""
+        if len(self.steps) == MAX_WAITING:
+            return _made_anew(self.link, nodes)
+        return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
+
+
+def _edges_that_wait(
+    base: Graph, edges: Edges, links: Sequence[Link]
+) -> tuple[Edges, dict[str, _WaitingEdges]]:
+    """Return the edges that follow a change at once, and by their kind those that do it late.
+
+    Those are the edges that a build makes late, too, where none states a fact or has a source.
+
+    Args:
+        base: The graph before the change.
+        edges: Its edges, but for those that are made late.
+        links: What made them.
+    """
+    before = base.edges if isinstance(base.edges, DeferredEdges) else None
+    late = {} if before is None else before.waiting
+    made = {} if before is None else before.made_apart  # as for a save
+    waiting = {kind: make for kind, make in late.items() if isinstance(make, _WaitingEdges)}
+    kinds = [link.kind for link in links]
+    for link in links:
+        changing = _as_changing(link) if getattr(link, "deferred", False) else None
+        is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
+        if changing is None or not is_one or not _follows(link):
+            continue
+        are_own = edges.kinds.mask(link.kind)
+        own = made[link.kind] if link.kind in made else edges.take(np.flatnonzero(are_own))
+        if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
+            waiting[link.kind] = _WaitingEdges(changing, own)
+            edges = edges.take(np.flatnonzero(~are_own))
+    return edges, waiting
+
+
+def _follows(link: Link) -> bool:
+    """Whether a link makes its edges after a change of those before."""
+    return _as_changing(link) is not None and getattr(link, "grows", True)
+
+
+def _as_changing(link: Link) -> ChangingLink | None:
+    """Return a link that makes its edges of those before; asking the protocol takes longer."""
+    changes = hasattr(link, "grow") and hasattr(link, "shrink")
+    return cast("ChangingLink", link) if changes else None
