@@ -73,6 +73,29 @@ def test_links_of_a_graph_that_shrank_are_those_of_the_rest(names, documents, da
     assert pairs_of(Hyperlink().shrink(rest, edges, bereft)) == pairs_of(Hyperlink().on(rest))
 
 
+@given(st.permutations(NAMES), st.lists(document, min_size=3, max_size=9), st.data())
+def test_links_after_documents_went_and_others_came_are_those_of_all_at_once(
+    names, documents, data
+):
+    ids = names[: len(documents)]
+    n = data.draw(st.integers(2, len(ids)))
+    stays = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    again = [i for i in range(n) if not stays[i] and data.draw(st.booleans())]  # with other links
+    kept = np.flatnonzero(stays).tolist()
+    some = [*kept, *again, *range(n, len(ids))]
+    linked = [*(documents[i] for i in kept), *(documents[-1 - i] for i in again), *documents[n:]]
+    base, graph = graph_of(ids[:n], documents[:n]), graph_of([ids[i] for i in some], linked)
+    is_left = np.repeat(stays, 3)
+    row_now, n_left = np.cumsum(is_left) - 1, 3 * len(kept)
+    before = pairs_of(Hyperlink().on(base))
+    left = [(row_now[t], row_now[h]) for t, h in before if is_left[t] and is_left[h]]
+    bereft = np.zeros(len(graph), np.bool_)
+    bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
+    edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
+    changed = Hyperlink().exchange(graph, edges, bereft, n_left)
+    assert pairs_of(changed) == pairs_of(Hyperlink().on(graph))
+
+
 def test_no_other_links_are_read_again_than_what_a_change_may_concern(monkeypatch):
     links = [["b.md"], ["zz.md"], ["a.md"], ["a"]]
     documents = [(some, {}) for some in links]

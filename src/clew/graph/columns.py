@@ -406,8 +406,8 @@ class Ragged:
             >>> Ragged.of([[1], [], [1, 0], [0]]).owners_of(np.array([False, True]))
             array([0, 2])
         """
-        owners: NDArray[np.int64] = self.owners[chosen[self.values]]
-        return owners
+        places = np.flatnonzero(chosen[self.values])
+        return np.searchsorted(self.starts, places, side="right") - 1
 
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows: row numbers, or a mask of all rows."""

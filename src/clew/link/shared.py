@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.graph import Edges, Graph, Mask, Ragged, Rows, row_mask
 
@@ -73,22 +74,39 @@ class Shared:
         """
         mentioned = graph.read_from.owners_of(np.arange(len(graph)) >= n_before)
         changed = row_mask(mentioned, len(graph)) | bereft
-        return self._changed(graph, left, changed & graph.kinds.mask("entity"))
+        entities = np.flatnonzero(changed & graph.kinds.mask("entity"))
+        return self._changed(graph, left, entities[self._may_join(graph, entities, n_before)])
 
-    def _changed(self, graph: Graph, before: Edges, changed: Mask) -> Edges:
+    def _may_join(self, graph: Graph, entities: NDArray[np.int64], n_before: int) -> Mask:
+        """Return which of some entities join passages, or did so before a change.
+
+        Those do not that are in too many of the passages that stay: they were and they are.
+
+        Args:
+            graph: The graph, with the new nodes last.
+            entities: The entities, ascending.
+            n_before: The number of nodes that are not new.
+        """
+        read_from = graph.read_from.take(entities)
+        is_old = read_from.values < n_before
+        owners, passages = read_from.owners[is_old], read_from.values[is_old]
+        once = np.unique(owners * len(graph) + passages)
+        n_passages = np.bincount(once // max(len(graph), 1), minlength=len(entities))
+        joins: Mask = n_passages <= self.max_passages
+        return joins
+
+    def _changed(self, graph: Graph, before: Edges, changed: NDArray[np.int64]) -> Edges:
         """Return the edges where some entities are in more passages or in fewer than before.
 
         All edges between the passages that mention these are made again, of all entities that they
         mention.
         """
-        if not changed.any():
+        if not len(changed):
             return before
-        owners, passages = graph.read_from.owners, graph.read_from.values
-        of_entity = graph.kinds.mask("entity")[owners]
-        owners, passages = owners[of_entity], passages[of_entity]
-        affected = row_mask(passages[changed[owners]], len(graph))
-        entities = np.flatnonzero(row_mask(owners[affected[passages]], len(graph)))
-        again = self._edges_of(graph, entities.astype(np.int32))
+        read_from, is_entity = graph.read_from, graph.kinds.mask("entity")
+        affected = row_mask(read_from.take(changed).values, len(graph))
+        entities = np.unique(read_from.owners_of(affected))
+        again = self._edges_of(graph, entities[is_entity[entities]].astype(np.int32))
         again = again.take(np.flatnonzero(affected[again.tails] & affected[again.heads]))
         left = before.take(np.flatnonzero(~(affected[before.tails] & affected[before.heads])))
         edges = Edges.join([left, again])
