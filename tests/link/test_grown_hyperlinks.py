@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Edges, Graph
+from clew.graph import Edges, Graph, NodeChange
 from clew.link import Hyperlink
 
 NAMES = (
@@ -89,10 +89,11 @@ def test_links_after_documents_went_and_others_came_are_those_of_all_at_once(
     row_now, n_left = np.cumsum(is_left) - 1, 3 * len(kept)
     before = pairs_of(Hyperlink().on(base))
     left = [(row_now[t], row_now[h]) for t, h in before if is_left[t] and is_left[h]]
-    bereft = np.zeros(len(graph), np.bool_)
+    bereft = np.zeros(n_left, np.bool_)
     bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
     edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
-    changed = Hyperlink().exchange(graph, edges, bereft, n_left)
+    change = NodeChange(base, base.filtered(is_left), graph, is_left)
+    changed = Hyperlink().exchange(change, edges, bereft)
     assert pairs_of(changed) == pairs_of(Hyperlink().on(graph))
 
 

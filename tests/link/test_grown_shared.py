@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Graph
-from clew.graph import Edges, Ragged
+from clew.graph import Edges, NodeChange, Ragged
 from clew.link import Shared
 
 MENTIONS = st.lists(st.sets(st.integers(0, 7), max_size=4), min_size=1, max_size=9)
@@ -93,7 +93,8 @@ def test_edges_after_some_passages_went_and_others_came_are_those_of_all_at_once
             for node, _ in nodes
         ]
     )
-    bereft[n_left:] = False
-    changed, at_once = link.exchange(graph, kept, bereft, n_left), link.on(graph)
+    is_there = np.ones(len(base), np.bool_)
+    change = NodeChange(base, graph.filtered(np.arange(len(graph)) < n_left), graph, is_there)
+    changed, at_once = link.exchange(change, kept, bereft[:n_left]), link.on(graph)
     for name in ("tails", "heads", "weights"):
         assert np.array_equal(getattr(changed, name), getattr(at_once, name))

@@ -8,6 +8,7 @@ is computed anew at its first use.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -51,6 +52,33 @@ class ShrinkingPart(Protocol[Value]):
             before: the part's result for the graph before.
         """
         ...
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """The nodes of a graph before, during and after a change.
+
+    Attributes:
+        base: The graph before, with its edges.
+        left: The graph without what goes; that before where nothing goes.
+        graph: That with what comes behind it; the very one without where nothing comes.
+        stays: bool [nodes of base], those that stay.
+    """
+
+    base: Graph
+    left: Graph
+    graph: Graph
+    stays: Mask
+
+    @property
+    def takes(self) -> bool:
+        """Whether nodes may go."""
+        return self.left is not self.base
+
+    @property
+    def brings(self) -> bool:
+        """Whether nodes may come."""
+        return self.graph is not self.left
 
 
 def with_nodes(base: Graph, more: Graph) -> Graph:

@@ -13,7 +13,16 @@ from typing import cast
 
 import numpy as np
 
-from clew.graph import DeferredEdges, Edges, Graph, LateEdges, Mask, row_mask, seal
+from clew.graph import (
+    DeferredEdges,
+    Edges,
+    Graph,
+    LateEdges,
+    Mask,
+    NodeChange,
+    row_mask,
+    seal,
+)
 from clew.graph.filtering import edges_left
 from clew.graph.validate import validate_edges
 from clew.index.build import checked_edges, edges_by
@@ -21,33 +30,6 @@ from clew.types import ChangingLink, ExchangingLink, Link
 
 MAX_WAITING = 8
 """Changes that edges follow one by one; after more, to make them anew takes as long."""
-
-
-@dataclass(frozen=True)
-class NodeChange:
-    """The nodes of a graph before, during and after a change.
-
-    Attributes:
-        base: The graph before, with its edges.
-        left: The graph without what goes; that before where nothing goes.
-        graph: That with what comes behind it; the very one without where nothing comes.
-        stays: bool [nodes of base], those that stay.
-    """
-
-    base: Graph
-    left: Graph
-    graph: Graph
-    stays: Mask
-
-    @property
-    def takes(self) -> bool:
-        """Whether nodes may go."""
-        return self.left is not self.base
-
-    @property
-    def brings(self) -> bool:
-        """Whether nodes may come."""
-        return self.graph is not self.left
 
 
 def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool = False) -> Graph:
@@ -62,7 +44,12 @@ def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool =
     Raises:
         TypeError, ValueError: As `edges_by`; or an edge leads nowhere.
     """
-    graph = change.graph.unchecked(edges=Edges())
+    graph, left = (each.unchecked(edges=Edges()) for each in (change.graph, change.left))
+    change = replace(
+        change,
+        left=left if change.takes else change.base,
+        graph=graph if change.brings else left,
+    )
     edges, late = _edges_to_change(change.base, links)
     waiting: dict[str, _WaitingEdges] = {}
     if not waits:
@@ -103,10 +90,9 @@ def _followed(
         waits: As in `with_edges_after`.
     """
     base, stays = change.base, change.stays
-    nodes, graph = (one.unchecked(edges=Edges()) for one in (change.left, change.graph))
     if not change.takes:
-        return link.grow(graph, edges, len(base))
-    left, n_left = edges_left(base, edges, stays), len(nodes)
+        return link.grow(change.graph, edges, len(base))
+    left, nodes = edges_left(base, edges, stays), change.left
     if getattr(link, "by_sources", False):
         bereft = base.read_from.lengths[stays] != nodes.read_from.lengths
     else:
@@ -114,12 +100,10 @@ def _followed(
         bereft = row_mask(edges.tails[lost], len(base))[stays]
     if waits and getattr(link, "deferred", False):
         return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
-    if not change.brings:
-        return link.shrink(nodes, left, bereft)
-    if not hasattr(link, "exchange"):  # to ask the protocol takes longer
-        return link.grow(graph, link.shrink(nodes, left, bereft), n_left)
-    bereft = np.append(bereft, np.zeros(len(graph) - n_left, np.bool_))
-    return cast("ExchangingLink", link).exchange(graph, left, bereft, n_left)
+    if hasattr(link, "exchange"):  # to ask the protocol takes longer
+        return cast("ExchangingLink", link).exchange(change, left, bereft)
+    left = link.shrink(nodes, left, bereft)
+    return link.grow(change.graph, left, len(nodes)) if change.brings else left
 
 
 def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:

@@ -12,8 +12,9 @@ from typing import ClassVar
 from urllib.parse import unquote, urldefrag
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Rows, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
@@ -59,10 +60,10 @@ class Hyperlink:
         A link that was there leads to another document, or to none, only where one that came has
         the last part of its name, and to another label only where one of its name came.
         """
-        came = range(n_before, len(graph))
+        came = np.arange(n_before, len(graph))
         last_parts, labels = _what_came(graph, came)
         rows = _linked_rows(graph.references[:n_before], last_parts, labels)
-        rows += [row for row in came if graph.references[row]]
+        rows += [row for row in came.tolist() if graph.references[row]]
         return self._with_edges_of(graph, rows, before)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
@@ -71,27 +72,28 @@ class Hyperlink:
         What is gone may have had a name that another document or label has, too: a link to it leads
         there then. A short name may be that of one document alone now: any link may mean it.
         """
-        return self.exchange(graph, left, bereft, len(graph))
-
-    def exchange(self, graph: Graph, left: Edges, bereft: Mask, n_before: int) -> Edges:
-        """Return the edges of a graph from which nodes are gone, and to which others came.
-
-        Args:
-            graph: The graph, with the new nodes last.
-            left: Those of the edges before whose ends are still there.
-            bereft: bool [nodes], True for a node that had an edge to one that is gone.
-            n_before: The number of nodes that are not new.
-        """
         if not any(graph.references):
             return left
-        came = range(n_before, len(graph))
-        names = _Names(graph, range(len(graph)))
-        last_parts, labels = _what_came(graph, came)
-        last_parts |= {posixpath.basename(name) for name in names.row_of_path}
+        names = _Names(graph, np.arange(len(graph)))
+        last_parts = {posixpath.basename(name) for name in names.row_of_path}
+        linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
+        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left, names)
+
+    def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came.
+
+        It is known what is gone: only a short name of that can be of one document alone now.
+        """
+        graph, n_left = change.graph, len(change.left)
+        if not any(graph.references):
+            return left
+        last_parts, labels = _what_came(graph, np.arange(n_left, len(graph)))
+        gone = _Names(change.base, np.flatnonzero(~change.stays))
+        last_parts |= {posixpath.basename(name) for name in gone.rows_of_path}
         rows = row_mask(_linked_rows(graph.references, last_parts, labels), len(graph))
-        rows |= bereft
-        rows[n_before:] = True
-        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
+        rows[:n_left] |= bereft
+        rows[n_left:] = True
+        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left)
 
     def _with_edges_of(
         self, graph: Graph, rows: Sequence[int], before: Edges, names: _Names | None = None
@@ -112,7 +114,7 @@ class Hyperlink:
 
     def _edges_of(self, graph: Graph, rows: Sequence[int], names: _Names | None = None) -> Edges:
         """Return the edges from some nodes."""
-        names = names or _Names(graph, range(len(graph)))
+        names = names or _Names(graph, np.arange(len(graph)))
         pairs: dict[tuple[int, int], None] = {}
         sections, labels = _Sections(graph), _Labels(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
@@ -143,18 +145,18 @@ class Hyperlink:
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
-def _what_came(graph: Graph, came: range) -> tuple[set[str], set[str]]:
+def _what_came(graph: Graph, came: NDArray[np.int64]) -> tuple[set[str], set[str]]:
     """Return the last parts of the names of new documents, and the references to new labels.
 
     Args:
         graph: The graph.
-        came: The new nodes.
+        came: The new nodes, which are the last.
     """
     names = _Names(graph, came)
     last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
     labels = {
         f"{REFERENCE}{one.removeprefix(LABEL)}"
-        for one in chain.from_iterable(graph.references[came.start : came.stop])
+        for one in chain.from_iterable(graph.references[len(graph) - len(came) :])
         if one.startswith(LABEL)
     }
     return last_parts, labels
@@ -168,11 +170,10 @@ class _Names:
         rows_of_path: The rows of each shorter name, as `_paths_of` returns them.
     """
 
-    def __init__(self, graph: Graph, rows: range) -> None:
+    def __init__(self, graph: Graph, rows: NDArray[np.int64]) -> None:
         self.row_of: dict[str, int] = {}
         self.rows_of_path: dict[str, set[int]] = {}
-        some = np.arange(rows.start, rows.stop)
-        for row in some[graph.documents[rows.start : rows.stop] == some].tolist():
+        for row in rows[graph.documents[rows] == rows].tolist():
             metadata = graph.metadata[row]
             also = [metadata.get(key) for key in ("url", "source", "module")]
             for name in _names_of_document(graph.ids[row], *(str(one or "") for one in also)):

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, Ragged, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, row_mask
 
 MAX_PLAIN = 4_000  # mentions that are gone through one by one
 
@@ -51,7 +51,7 @@ class Shared:
 
         Edges change between passages that share an entity which a new passage mentions.
         """
-        return self.exchange(graph, before, np.zeros(len(graph), np.bool_), n_before)
+        return self._exchanged(graph, before, np.zeros(n_before, np.bool_))
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more.
@@ -61,17 +61,22 @@ class Shared:
             left: Those of the edges before whose ends are still there.
             bereft: bool [nodes], True for an entity that is in fewer passages than before.
         """
-        return self.exchange(graph, left, bereft, len(graph))
+        return self._exchanged(graph, left, bereft)
 
-    def exchange(self, graph: Graph, left: Edges, bereft: Mask, n_before: int) -> Edges:
+    def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came."""
+        return self._exchanged(change.graph, left, bereft)
+
+    def _exchanged(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph from which nodes are gone, and to which others came.
 
         Args:
             graph: The graph, with the new nodes last.
             left: Those of the edges before whose ends are still there.
-            bereft: bool [nodes], True for an entity that has lost a passage.
-            n_before: The number of nodes that are not new.
+            bereft: bool [nodes that are not new], True for an entity that has lost a passage.
         """
+        n_before = len(bereft)
+        bereft = np.append(bereft, np.zeros(len(graph) - n_before, np.bool_))
         mentioned = graph.read_from.owners_of(np.arange(len(graph)) >= n_before)
         changed = row_mask(mentioned, len(graph)) | bereft
         entities = np.flatnonzero(changed & graph.kinds.mask("entity"))
