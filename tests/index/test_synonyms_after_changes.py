@@ -67,7 +67,7 @@ def test_a_question_makes_them_once_and_is_answered_as_by_edges_at_once(index, m
     assert late.ask(QUESTION, recipe="agrag").ids
     assert len(made) == 1
     monkeypatch.setattr(changed_edges, "_made_anew", lambda link, graph: link.on(graph))
-    monkeypatch.setattr(changed_edges, "_edges_that_wait", lambda base, edges, links: (edges, {}))
+    monkeypatch.setattr(changed_edges, "_edges_that_wait", lambda *_: {})
     at_once = index.add(documents([1])).add(documents([3])).delete(["d0"])
     assert not is_late(at_once)
     check_alike(synonyms_of(late.graph), synonyms_of(at_once.graph))

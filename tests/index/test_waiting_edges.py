@@ -76,9 +76,7 @@ def test_they_are_those_that_follow_each_change_at_once(changes, seed):
             for is_late in (True, False):
                 with patch.context() as other:
                     if not is_late:
-                        other.setattr(
-                            changed_edges, "_edges_that_wait", lambda _, edges, __: (edges, {})
-                        )
+                        other.setattr(changed_edges, "_edges_that_wait", lambda *_: {})
                     index = late if is_late else at_once
                     if change == "add":
                         index = index.add([document(new)])

@@ -7,7 +7,7 @@ The arrays have short names here: `Rows` (int32), `Vectors` (float32), `Floats` 
 from __future__ import annotations
 
 import mmap
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +30,7 @@ Value = TypeVar("Value", bound=np.generic, covariant=True)
 
 COPIED_ROWS = 512
 MIN_BISECTED = 16  # names for each that is looked for among them without a dictionary
+MAX_INSERTED = 64  # names that are put among others one by one
 RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
 
 
@@ -345,6 +346,11 @@ def _joined_names(parts: Sequence[Labels]) -> tuple[str, ...]:
         }
         if not new:
             return first
+        if len(new) <= MAX_INSERTED:
+            names = list(first)
+            for name in new:
+                insort(names, name)
+            return tuple(names)
     return tuple(sorted((*first, *new)))
 
 

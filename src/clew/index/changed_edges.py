@@ -50,10 +50,9 @@ def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool =
         left=left if change.takes else change.base,
         graph=graph if change.brings else left,
     )
-    edges, late = _edges_to_change(change.base, links)
-    waiting: dict[str, _WaitingEdges] = {}
-    if not waits:
-        edges, waiting = _edges_that_wait(change.base, edges, links)
+    edges = change.base.edges.of_kinds(())
+    late = _late_kinds(change.base.edges, edges, links)
+    waiting = {} if waits else _edges_that_wait(change.base, edges, links)
     parts = list[Edges | LateEdges]()
     for link in links:
         changing = _as_changing(link)
@@ -64,7 +63,7 @@ def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool =
         elif changing is None:
             parts.append(edges_by(link, graph))
         else:
-            own = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
+            own = _of_kind(edges, link.kind)
             parts.append(_followed(changing, change, own, waits=waits))
     return _with_parts(graph, parts)
 
@@ -121,22 +120,20 @@ def _made_anew(link: Link, graph: Graph) -> LateEdges:
     return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
 
 
-def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str]]:
-    """Return the edges of which those after a change are made, and the kinds that are not there.
+def _late_kinds(all_edges: Edges, edges: Edges, links: Sequence[Link]) -> set[str]:
+    """Return the kinds of which no edges follow a change, but all are made late.
 
-    What nobody has asked for is not made for a change, and all edges of links that make them anew
-    are left out: those that go by all names are made late, and others, such as those of facts, at
-    once.
+    Those are what nobody has asked for, and the edges of links that go by all names.
+
+    Args:
+        all_edges: The edges before the change.
+        edges: Those of them that are made.
+        links: What made them.
     """
-    edges = base.edges.of_kinds(())
-    late = {*base.edges.kind_names} - {*edges.kinds.names}
+    late = {*all_edges.kind_names} - {*edges.kinds.names}
     late |= {link.kind for link in links if not getattr(link, "grows", True)}
     followed = {link.kind for link in links if _follows(link)}
-    late -= followed & {*edges.kinds.names}
-    anew = {link.kind for link in links} - followed
-    if not anew.isdisjoint(edges.kinds.names):
-        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
-    return edges, late
+    return late - (followed & {*edges.kinds.names})
 
 
 @dataclass(frozen=True)
@@ -196,16 +193,14 @@ class _WaitingEdges:
         return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
 
 
-def _edges_that_wait(
-    base: Graph, edges: Edges, links: Sequence[Link]
-) -> tuple[Edges, dict[str, _WaitingEdges]]:
-    """Return the edges that follow a change at once, and by their kind those that do it late.
+def _edges_that_wait(base: Graph, edges: Edges, links: Sequence[Link]) -> dict[str, _WaitingEdges]:
+    """Return the edges that do not follow a change at once, but late, by their kind.
 
     Those are the edges that a build makes late, too, where none states a fact or has a source.
 
     Args:
         base: The graph before the change.
-        edges: Its edges, but for those that are made late.
+        edges: Those of its edges that are made.
         links: What made them.
     """
     before = base.edges if isinstance(base.edges, DeferredEdges) else None
@@ -218,12 +213,14 @@ def _edges_that_wait(
         is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
         if changing is None or not is_one or not _follows(link):
             continue
-        are_own = edges.kinds.mask(link.kind)
-        own = made[link.kind] if link.kind in made else edges.take(np.flatnonzero(are_own))
+        own = made[link.kind] if link.kind in made else _of_kind(edges, link.kind)
         if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
             waiting[link.kind] = _WaitingEdges(changing, own)
-            edges = edges.take(np.flatnonzero(~are_own))
-    return edges, waiting
+    return waiting
+
+
+def _of_kind(edges: Edges, kind: str) -> Edges:
+    return edges.take(np.flatnonzero(edges.kinds.mask(kind)))
 
 
 def _follows(link: Link) -> bool:

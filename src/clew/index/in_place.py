@@ -21,6 +21,7 @@ from itertools import compress
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
@@ -30,6 +31,7 @@ from clew.embedding.known_counts import known_counts
 from clew.graph import (
     Edges,
     Mask,
+    NodeChange,
     carry_grown_parts,
     carry_shrunk_parts,
     freeze,
@@ -39,7 +41,7 @@ from clew.graph import (
 )
 from clew.graph.filtering import node_columns_left, surviving_rows
 from clew.index.build import KnownResults, embed_and_link, read_graph
-from clew.index.changed_edges import NodeChange, follow_one_by_one, with_edges_after
+from clew.index.changed_edges import follow_one_by_one, with_edges_after
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
 from clew.index.weights import with_weights_as_built, with_weights_of_now
@@ -64,6 +66,9 @@ MIN_PASSAGES = 1000
 
 MAX_CHANGED = 0.1
 """The share of the passages that may change before an index is built whole."""
+
+MAX_LOOKED_UP = 64
+"""Documents whose nodes are looked up one by one; for more, all ids are compared."""
 
 
 def with_documents_in_place(
@@ -142,7 +147,7 @@ def _with_more(
 ) -> Contents | None:
     """Return the index with more documents, but not their edges; see `with_documents_in_place`."""
     base, config = index.graph, index.config
-    if not _can_change(index) or _are_related(index.documents, documents):
+    if not _can_change(index) or _are_related(index, documents):
         return None
     extractor = CachedExtractor(
         config.extractor,
@@ -263,7 +268,7 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         left = [one for one in related if one.id not in gone]
         if _name(left, gone) or _name(some, index.document_of.keys() - gone):
             return None
-    base, rows = index.graph, index.document_rows[is_gone]
+    base, rows = index.graph, _rows_of_documents(index, is_gone)
     if (rows < 0).any():
         return None
     nodes = row_mask(rows, len(base))
@@ -273,6 +278,14 @@ def _nodes_of(index: IndexContents, is_gone: Mask) -> Mask | None:
         if sources - {one.source for one in left} or _state(index, nodes, sources):
             return None  # a fact of the source is read from another piece then
     return nodes
+
+
+def _rows_of_documents(index: IndexContents, chosen: Mask) -> NDArray[np.int64]:
+    """Return the rows of the nodes that some documents are; -1 for none: int64 [chosen]."""
+    if np.count_nonzero(chosen) > MAX_LOOKED_UP:
+        return index.document_rows[chosen]
+    found = [index.graph.find_row(one.id) for one in compress(index.documents, chosen.tolist())]
+    return np.array([-1 if row is None else row for row in found], np.int64)
 
 
 def _state(index: IndexContents, nodes: Mask, ids: Collection[str | None]) -> bool:
@@ -401,11 +414,12 @@ def _is_little(index: IndexContents, changed: int) -> bool:
     return index.changed + changed <= MAX_CHANGED * passages
 
 
-def _are_related(some: Sequence[Document], others: Sequence[Document]) -> bool:
-    """Whether one of the documents is inside one of the others, follows it, or is a piece of it."""
-    return _name(some, {document.id for document in others}) or _name(
-        others, {document.id for document in some}
-    )
+def _are_related(index: IndexContents, documents: Sequence[Document]) -> bool:
+    """Whether a document is inside one of an index, follows it, or is a piece of it, or around."""
+    if _name(index.related_documents, {document.id for document in documents}):
+        return True
+    named = {id for one in documents for id in (one.parent, one.previous, one.source)} - {None}
+    return any(document.id in named for document in index.documents) if named else False
 
 
 def _name(documents: Sequence[Document], ids: AbstractSet[str]) -> bool:
