@@ -418,6 +418,8 @@ class Ragged:
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows: row numbers, or a mask of all rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
+        if not len(self.values):
+            return Ragged.empty(len(rows))
         if are_consecutive(rows):
             starts = self.starts[rows[0] : rows[-1] + 2]
             return Ragged(freeze(starts - starts[0], np.int64), self.values[starts[0] : starts[-1]])

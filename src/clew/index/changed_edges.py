@@ -89,20 +89,36 @@ def _followed(
         waits: As in `with_edges_after`.
     """
     base, stays = change.base, change.stays
-    if not change.takes:
-        return link.grow(change.graph, edges, len(base))
-    left, nodes = edges_left(base, edges, stays), change.left
-    if getattr(link, "by_sources", False):
-        bereft = base.read_from.lengths[stays] != nodes.read_from.lengths
+    exchanges = hasattr(link, "exchange")  # to ask the protocol takes longer
+    if change.takes:
+        left, bereft = edges_left(base, edges, stays), _bereft(link, change, edges)
+    elif exchanges:
+        left, bereft = edges, np.zeros(len(base), np.bool_)
     else:
-        lost = stays[edges.tails] & ~stays[edges.heads]
-        bereft = row_mask(edges.tails[lost], len(base))[stays]
+        return link.grow(change.graph, edges, len(base))
+    nodes = change.left
     if waits and getattr(link, "deferred", False):
         return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
-    if hasattr(link, "exchange"):  # to ask the protocol takes longer
+    if exchanges:
         return cast("ExchangingLink", link).exchange(change, left, bereft)
     left = link.shrink(nodes, left, bereft)
     return link.grow(change.graph, left, len(nodes)) if change.brings else left
+
+
+def _bereft(link: ChangingLink, change: NodeChange, edges: Edges) -> Mask:
+    """Return which nodes that stay had an edge to one that is gone, or have lost a source.
+
+    Args:
+        link: A link.
+        change: The change.
+        edges: The edges of the link before.
+    """
+    base, stays = change.base, change.stays
+    if getattr(link, "by_sources", False):
+        lost: Mask = base.read_from.lengths[stays] != change.left.read_from.lengths
+        return lost
+    tails = edges.tails[stays[edges.tails] & ~stays[edges.heads]]
+    return row_mask(tails, len(base))[stays]
 
 
 def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:

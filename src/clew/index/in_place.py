@@ -133,6 +133,8 @@ def exchanged_in_place(
         after = extended
     graph = with_edges_after(NodeChange(base, left, after.graph, stays), index.config.links)
     if documents:
+        if ids:
+            carry_shrunk_parts(left, base, stays)  # what links have asked for meanwhile
         carry_grown_parts(graph, left)
     else:
         carry_shrunk_parts(graph, base, stays)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,7 +15,7 @@ from urllib.parse import unquote, urldefrag
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, NodeChange, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, freeze, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
@@ -62,7 +63,7 @@ class Hyperlink:
         """
         came = np.arange(n_before, len(graph))
         last_parts, labels = _what_came(graph, came)
-        rows = _linked_rows(graph.references[:n_before], last_parts, labels)
+        rows = _linked_rows(_keys_of_all(graph.references[:n_before]), last_parts, labels)
         rows += [row for row in came.tolist() if graph.references[row]]
         return self._with_edges_of(graph, rows, before)
 
@@ -76,23 +77,22 @@ class Hyperlink:
             return left
         names = _Names(graph, np.arange(len(graph)))
         last_parts = {posixpath.basename(name) for name in names.row_of_path}
-        linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
-        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left, names)
+        linked = _linked_rows(_keys_of_all(graph.references), last_parts, ())
+        rows = row_mask(linked, len(graph)) | bereft
+        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
 
     def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph from which nodes are gone, and to which others came.
 
         It is known what is gone: only a short name of that can be of one document alone now.
         """
-        graph, n_left = change.graph, len(change.left)
-        if not any(graph.references):
-            return left
+        graph, base, n_left = change.graph, change.base, len(change.left)
         last_parts, labels = _what_came(graph, np.arange(n_left, len(graph)))
-        gone = _Names(change.base, np.flatnonzero(~change.stays))
+        gone = _Names(base, np.flatnonzero(~change.stays))
         last_parts |= {posixpath.basename(name) for name in gone.rows_of_path}
-        rows = row_mask(_linked_rows(graph.references, last_parts, labels), len(graph))
-        rows[:n_left] |= bereft
-        rows[n_left:] = True
+        linked = _linked_rows(base.part(LinkKeysPart()), last_parts, labels)
+        rows = row_mask(linked, len(base))[change.stays] | bereft
+        rows = np.append(rows, list(map(bool, graph.references[n_left:])))
         return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left)
 
     def _with_edges_of(
@@ -287,38 +287,73 @@ def _anchor_words(text: str) -> str:
     return "-".join(_ANCHOR_WORD.findall(text.lower()))
 
 
-def _linked_rows(
-    references: Sequence[Sequence[str]], last_parts: Collection[str], labels: Collection[str]
-) -> list[int]:
+@dataclass(frozen=True)
+class LinkKeysPart:
+    """The part that keeps the keys of what the links of every node may lead to.
+
+    They are numbers of one process, of the last parts of names and of references to labels. Two of
+    which one is not the other may have one key: a link is then looked at in vain.
+    """
+
+    def compute(self, graph: Graph) -> Ragged:
+        return _keys_of_all(graph.references)
+
+    def grow(self, graph: Graph, base: Graph, before: Ragged) -> Ragged:
+        """Return what `compute` returns."""
+        return Ragged.join([before, _keys_of_all(graph.references[len(base) :])])
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Ragged) -> Ragged:
+        """Return what `compute` returns."""
+        return before.take(stays)
+
+
+def _linked_rows(keys: Ragged, last_parts: Collection[str], labels: Collection[str]) -> list[int]:
     """Return the nodes of which a link may mean some documents, or names one of some labels.
 
     Args:
-        references: The links of each node.
+        keys: The keys of the links of each node.
         last_parts: The last parts of the names of the documents.
         labels: References to the labels.
     """
     if not last_parts and not labels:
         return []
     # What folder an upward link means depends on where it stands.
-    parts = {*last_parts, *_UPWARDS}
-    some = {
-        one
-        for one in dict.fromkeys(chain.from_iterable(references))
-        if not parts.isdisjoint(_last_parts(one)) or one in labels
-    }
-    return [row for row, one in enumerate(references) if not some.isdisjoint(one)] if some else []
+    wanted = list(map(_key, {*last_parts, *_UPWARDS, *labels}))
+    places = np.flatnonzero(np.isin(keys.values, np.array(wanted, np.int32)))
+    rows: list[int] = np.unique(np.searchsorted(keys.starts, places, side="right") - 1).tolist()
+    return rows
+
+
+def _keys_of_all(references: Sequence[Sequence[str]]) -> Ragged:
+    """Return the keys of what the links of nodes may lead to."""
+    keys, starts = array("i"), [0]
+    for some in references:
+        for one in some:
+            keys.extend(_keys(one))
+        starts.append(len(keys))
+    return Ragged(freeze(starts, np.int64), freeze(np.array(keys, np.int32), np.int32))
 
 
 @lru_cache(maxsize=MAX_KNOWN)
-def _last_parts(reference: str) -> frozenset[str]:
+def _keys(reference: str) -> tuple[int, ...]:
+    """Return the keys of the last parts of all names that a link may mean, or of its label."""
+    some = [reference] if reference.startswith(REFERENCE) else _last_parts(reference)
+    return tuple(map(_key, some))
+
+
+def _key(text: str) -> int:
+    return (hash(text) & 0xFFFFFFFF) - 2**31
+
+
+def _last_parts(reference: str) -> Collection[str]:
     """Return the last parts of all names that a link may mean, from any folder."""
     if reference.startswith(NO_PATHS):
-        return frozenset()
+        return ()
     if not reference.startswith(MODULE) and not _NOT_PLAIN.search(reference):
         target = reference.partition("#")[0]  # to take an address apart takes ten times as long
-        return frozenset([target.rstrip("/").rpartition("/")[2]] if target else [])
+        return [target.rstrip("/").rpartition("/")[2]] if target else ()
     names = _possible_names(_target_and_anchor(reference)[0], "")
-    return frozenset(posixpath.basename(name) for name in names)
+    return {posixpath.basename(name) for name in names}
 
 
 def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
