@@ -2,7 +2,8 @@
 
 Old nodes keep their rows when nodes are added, and their order when some are taken away. A part
 that says how (`GrowingPart`, `ShrinkingPart`) is made of its result for the graph before. Any other
-is computed anew at its first use.
+is computed anew at its first use. Such a part goes by nodes and facts: a graph between what goes
+and what comes in its place has no edges.
 """
 
 from __future__ import annotations
