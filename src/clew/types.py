@@ -40,7 +40,19 @@ from clew.algorithms.cosines import Compared
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze, seal
+from clew.graph import (
+    EMPTY,
+    Edges,
+    Floats,
+    Generated,
+    Graph,
+    Mask,
+    NodeChange,
+    Rows,
+    Vectors,
+    freeze,
+    seal,
+)
 
 DEFAULT_RECIPE = "hipporag"  # it finds more than "fused", with facts and in long documents
 UNLIMITED = 2**31 - 1  # a budget that no context reaches: tokens are counted in 32 bits
@@ -344,6 +356,21 @@ class ChangingLink(Link, Protocol):
             graph: the graph.
             left: those of the edges before whose ends are still there.
             bereft: bool [nodes], True for a node that had an edge to one that is gone.
+        """
+        ...
+
+
+@runtime_checkable
+class ExchangingLink(ChangingLink, Protocol):
+    """A link that follows a change that takes nodes and adds others in one step."""
+
+    def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of `change.graph`: what `grow` makes of what `shrink` returns.
+
+        Args:
+            change: the nodes before and after.
+            left: those of the edges before whose ends are still there.
+            bereft: bool [nodes that stay], True for a node that had an edge to one that is gone.
         """
         ...
 

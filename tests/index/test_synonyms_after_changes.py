@@ -6,7 +6,7 @@ import pytest
 
 from clew import Document, Index, Names
 from clew.graph import DeferredEdges
-from clew.index import in_place
+from clew.index import changed_edges
 from clew.index.config import LINKS_OF_NAMES
 from clew.link import Synonym
 from tests.graph.test_deferred_edges import check_alike
@@ -66,8 +66,8 @@ def test_a_question_makes_them_once_and_is_answered_as_by_edges_at_once(index, m
     assert len(made) == 1
     assert late.ask(QUESTION, recipe="agrag").ids
     assert len(made) == 1
-    monkeypatch.setattr(in_place, "_made_anew", lambda link, graph: link.on(graph))
-    monkeypatch.setattr(in_place, "_edges_that_wait", lambda base, edges, links: (edges, {}))
+    monkeypatch.setattr(changed_edges, "_made_anew", lambda link, graph: link.on(graph))
+    monkeypatch.setattr(changed_edges, "_edges_that_wait", lambda *_: {})
     at_once = index.add(documents([1])).add(documents([3])).delete(["d0"])
     assert not is_late(at_once)
     check_alike(synonyms_of(late.graph), synonyms_of(at_once.graph))

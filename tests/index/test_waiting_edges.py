@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clew import Document, Index, Names
 from clew.graph import DeferredEdges
-from clew.index import in_place
+from clew.index import changed_edges
 from clew.link import Similar
 from tests.graph.test_deferred_edges import check_alike
 from tests.store.test_changes import every_size
@@ -76,9 +76,7 @@ def test_they_are_those_that_follow_each_change_at_once(changes, seed):
             for is_late in (True, False):
                 with patch.context() as other:
                     if not is_late:
-                        other.setattr(
-                            in_place, "_edges_that_wait", lambda _, edges, __: (edges, {})
-                        )
+                        other.setattr(changed_edges, "_edges_that_wait", lambda *_: {})
                     index = late if is_late else at_once
                     if change == "add":
                         index = index.add([document(new)])
@@ -117,7 +115,7 @@ def test_no_change_compares_passages_until_somebody_asks(monkeypatch):
     assert len(index.graph.edges)
     assert made == ["shrink", "grow"]
     made.clear()
-    for number in range(in_place.MAX_WAITING + 1):
+    for number in range(changed_edges.MAX_WAITING + 1):
         index = index.add([document(60 + number)])
     assert len(index.graph.edges)
     assert made == ["on"], "after many changes they are made anew"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Edges, Graph
+from clew.graph import Edges, Graph, NodeChange
 from clew.link import Hyperlink
 
 NAMES = (
@@ -71,6 +72,33 @@ def test_links_of_a_graph_that_shrank_are_those_of_the_rest(names, documents, da
     bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
     edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
     assert pairs_of(Hyperlink().shrink(rest, edges, bereft)) == pairs_of(Hyperlink().on(rest))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_links_after_documents_went_and_others_came_are_those_of_all_at_once(seed):
+    draw = np.random.default_rng(seed)
+    ids = draw.permutation(NAMES).tolist()[: draw.integers(4, 12)]
+    metadata = ({}, {}, {"module": "pkg.mod"}, {"url": "https://x.org/b"}, {"source": "b/a.md"})
+    documents = [
+        (draw.choice(LINKS, draw.integers(0, 12)).tolist(), metadata[draw.integers(5)]) for _ in ids
+    ]
+    n = int(draw.integers(3, len(ids) + 1))
+    stays = draw.random(n) < 0.7
+    again = [i for i in np.flatnonzero(~stays).tolist() if draw.random() < 0.3]  # with other links
+    kept = np.flatnonzero(stays).tolist()
+    some = [*kept, *again, *range(n, len(ids))]
+    linked = [*(documents[i] for i in kept), *(documents[-1 - i] for i in again), *documents[n:]]
+    base, graph = graph_of(ids[:n], documents[:n]), graph_of([ids[i] for i in some], linked)
+    is_left = np.repeat(stays, 3)
+    row_now, n_left = np.cumsum(is_left) - 1, 3 * len(kept)
+    before = pairs_of(Hyperlink().on(base))
+    left = [(row_now[t], row_now[h]) for t, h in before if is_left[t] and is_left[h]]
+    bereft = np.zeros(n_left, np.bool_)
+    bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
+    edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
+    change = NodeChange(base, base.filtered(is_left), graph, is_left)
+    changed = Hyperlink().exchange(change, edges, bereft)
+    assert pairs_of(changed) == pairs_of(Hyperlink().on(graph))
 
 
 def test_no_other_links_are_read_again_than_what_a_change_may_concern(monkeypatch):

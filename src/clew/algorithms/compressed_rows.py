@@ -161,10 +161,18 @@ class CompressedRows:
 
     def with_columns(self, stays: Mask) -> CompressedRows:
         """Return the columns that stay, renumbered."""
-        places, numbers = np.flatnonzero(stays[self.columns]), np.cumsum(stays, dtype=np.int32) - 1
-        starts = np.searchsorted(places, self.starts)
-        columns = numbers[self.columns[places]]
-        return CompressedRows(starts, columns, self.values[places], int(stays.sum()))
+        gone = np.flatnonzero(~stays)
+        if len(gone) and gone[-1] - gone[0] == len(gone) - 1:  # one run, as of one document
+            first, end = self.columns.dtype.type(gone[0]), self.columns.dtype.type(gone[-1])
+            goes = (self.columns >= first) & (self.columns <= end)
+            columns = self.columns[~goes]
+            columns -= (columns > end) * columns.dtype.type(len(gone))
+        else:
+            goes = ~stays[self.columns]
+            numbers = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+            columns = numbers[self.columns[~goes]]
+        starts = self.starts - np.searchsorted(np.flatnonzero(goes), self.starts)
+        return CompressedRows(starts, columns, self.values[~goes], int(stays.sum()))
 
     def dense(self) -> Floats:
         """Return the matrix as an array, float64 [rows, width]."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from clew.graph.graph import Graph, Part, SearchableTexts
     from clew.graph.growth import (
         GrowingPart,
+        NodeChange,
         ShrinkingPart,
         carry_grown_parts,
         carry_shrunk_parts,
@@ -86,7 +87,10 @@ else:
             "free_memory": "release_free_memory",
             "generated": "ExtendablePart Generated Overlay add_generated overlay_generated",
             "graph": "Graph Part SearchableTexts",
-            "growth": "GrowingPart ShrinkingPart carry_grown_parts carry_shrunk_parts with_nodes",
+            "growth": (
+                "GrowingPart NodeChange ShrinkingPart carry_grown_parts carry_shrunk_parts "
+                "with_nodes"
+            ),
             "headings": (
                 "canonical_text heading_of text_with_heading texts_at texts_with_headings "
                 "titles_of titles_of_all"
@@ -126,6 +130,7 @@ __all__ = [
     "Links",
     "Mask",
     "MentionedEntitiesPart",
+    "NodeChange",
     "Overlay",
     "Part",
     "Ragged",

@@ -7,7 +7,7 @@ The arrays have short names here: `Rows` (int32), `Vectors` (float32), `Floats` 
 from __future__ import annotations
 
 import mmap
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +30,7 @@ Value = TypeVar("Value", bound=np.generic, covariant=True)
 
 COPIED_ROWS = 512
 MIN_BISECTED = 16  # names for each that is looked for among them without a dictionary
+MAX_INSERTED = 64  # names that are put among others one by one
 RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
 
 
@@ -345,6 +346,11 @@ def _joined_names(parts: Sequence[Labels]) -> tuple[str, ...]:
         }
         if not new:
             return first
+        if len(new) <= MAX_INSERTED:
+            names = list(first)
+            for name in new:
+                insort(names, name)
+            return tuple(names)
     return tuple(sorted((*first, *new)))
 
 
@@ -406,12 +412,14 @@ class Ragged:
             >>> Ragged.of([[1], [], [1, 0], [0]]).owners_of(np.array([False, True]))
             array([0, 2])
         """
-        owners: NDArray[np.int64] = self.owners[chosen[self.values]]
-        return owners
+        places = np.flatnonzero(chosen[self.values])
+        return np.searchsorted(self.starts, places, side="right") - 1
 
     def take(self, rows: NDArray[Any]) -> Ragged:
         """Return the lists of the chosen rows: row numbers, or a mask of all rows."""
         rows = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.asarray(rows, np.int64)
+        if not len(self.values):
+            return Ragged.empty(len(rows))
         if are_consecutive(rows):
             starts = self.starts[rows[0] : rows[-1] + 2]
             return Ragged(freeze(starts - starts[0], np.int64), self.values[starts[0] : starts[-1]])
@@ -423,14 +431,16 @@ class Ragged:
         """Return the lists with every value `v` replaced by `new[v]`, or left out if that is -1."""
         values = new[self.values] if len(self.values) else self.values
         present = values >= 0
-        lengths = np.bincount(self.owners[present], minlength=len(self))
-        return Ragged(seal(offsets_of(lengths)), seal(values[present]))
+        if present.all():
+            return Ragged(self.starts, seal(values))
+        return Ragged(seal(offsets_of(present)[self.starts]), seal(values[present]))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
         """Return the lists of all parts, one part after the other."""
         if not parts:
             return cls.empty(0)
-        starts = offsets_of(np.concatenate([part.lengths for part in parts]))
+        firsts = offsets_of([len(part.values) for part in parts])
+        starts = [part.starts[:-1] + first for part, first in zip(parts, firsts, strict=False)]
         values = np.concatenate([part.values for part in parts])
-        return cls(seal(starts), seal(values))
+        return cls(seal(np.concatenate([*starts, firsts[-1:]])), seal(values))

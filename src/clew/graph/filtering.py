@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Mask, Ragged, Rows, freeze, seal
+from clew.graph.columns import Mask, Ragged, Rows, freeze, offsets_of, seal
 from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges, Facts
 from clew.graph.long_tuples import pick
@@ -73,10 +73,18 @@ def columns_left(graph: GraphColumns, allowed: Mask) -> dict[str, Any]:
     left = surviving_rows(graph, allowed)
     if left.all():
         return {}  # none is another
+    return {**node_columns_left(graph, left), "edges": edges_left(graph, graph.edges, left)}
+
+
+def node_columns_left(graph: GraphColumns, left: Mask) -> dict[str, Any]:
+    """Return the columns of some nodes, renumbered, with the facts that stay, but no edges.
+
+    Args:
+        graph: the graph.
+        left: bool [n], the nodes that stay, as `surviving_rows` returns them.
+    """
     rows = np.flatnonzero(left)
     new_row = _new_numbers(left)
-    facts, edges = graph.facts, graph.edges
-    facts_left = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
     return {
         "ids": _pick_texts(graph.ids, rows),
         "kinds": graph.kinds.take(rows),
@@ -92,9 +100,36 @@ def columns_left(graph: GraphColumns, allowed: Mask) -> dict[str, Any]:
         "generated": seal(graph.generated[rows]),
         "metadata": pick(graph.metadata, rows),
         "originals": pick(graph.originals, rows),
-        "facts": _filter_facts(facts, facts_left, new_row),
-        "edges": _filter_edges(edges, left, new_row, _new_numbers(facts_left)),
+        "facts": _filter_facts(graph.facts, _facts_left(graph.facts, left), new_row),
     }
+
+
+def edges_left(graph: GraphColumns, edges: Edges, left: Mask) -> Edges:
+    """Return those of some edges that stay, renumbered as the nodes and facts that do.
+
+    Args:
+        graph: the graph.
+        edges: some of its edges.
+        left: bool [n], the nodes that stay, as `surviving_rows` returns them.
+    """
+    stays = left[edges.tails] & left[edges.heads] & _supported(edges.read_from, left)
+    new_row, new_fact = _new_numbers(left), freeze([], np.int32)
+    if (edges.facts >= 0).any():
+        new_fact = _new_numbers(_facts_left(graph.facts, left))
+        stays &= (edges.facts < 0) | (new_fact[edges.facts] >= 0)
+    edges = edges.take(np.flatnonzero(stays))
+    return replace(
+        edges,
+        tails=_renumber(edges.tails, new_row),
+        heads=_renumber(edges.heads, new_row),
+        facts=_renumber(edges.facts, new_fact),
+        read_from=edges.read_from.renumbered(new_row),
+    )
+
+
+def _facts_left(facts: Facts, left: Mask) -> Mask:
+    stays: Mask = left[facts.subjects] & left[facts.objects] & _supported(facts.read_from, left)
+    return stays
 
 
 def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
@@ -109,27 +144,16 @@ def _filter_facts(facts: Facts, stays: Mask, new_row: Rows) -> Facts:
     )
 
 
-def _filter_edges(edges: Edges, left: Mask, new_row: Rows, new_fact: Rows) -> Edges:
-    stays = left[edges.tails] & left[edges.heads] & _supported(edges.read_from, left)
-    if len(new_fact):
-        stays &= (edges.facts < 0) | (new_fact[edges.facts] >= 0)
-    edges = edges.take(np.flatnonzero(stays))
-    return replace(
-        edges,
-        tails=_renumber(edges.tails, new_row),
-        heads=_renumber(edges.heads, new_row),
-        facts=_renumber(edges.facts, new_fact),
-        read_from=edges.read_from.renumbered(new_row),
-    )
-
-
 def _count_sources(read_from: Ragged, left: Mask) -> NDArray[np.int64]:
     """How many of the passages behind each row are left."""
-    return np.bincount(read_from.owners[left[read_from.values]], minlength=len(read_from))
+    n_left = offsets_of(left[read_from.values])[read_from.starts]  # before each list begins
+    return n_left[1:] - n_left[:-1]
 
 
 def _supported(read_from: Ragged, left: Mask) -> Mask:
     """Whether one of the passages behind each row is left, or the row has none."""
+    if not len(read_from.values):
+        return np.ones(len(read_from), np.bool_)
     supported: Mask = (_count_sources(read_from, left) > 0) | (read_from.lengths == 0)
     return supported
 

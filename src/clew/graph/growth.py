@@ -2,12 +2,14 @@
 
 Old nodes keep their rows when nodes are added, and their order when some are taken away. A part
 that says how (`GrowingPart`, `ShrinkingPart`) is made of its result for the graph before. Any other
-is computed anew at its first use.
+is computed anew at its first use. Such a part goes by nodes and facts: a graph between what goes
+and what comes in its place has no edges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -51,6 +53,33 @@ class ShrinkingPart(Protocol[Value]):
             before: the part's result for the graph before.
         """
         ...
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """The nodes of a graph before, during and after a change.
+
+    Attributes:
+        base: The graph before, with its edges.
+        left: The graph without what goes; that before where nothing goes.
+        graph: That with what comes behind it; the very one without where nothing comes.
+        stays: bool [nodes of base], those that stay.
+    """
+
+    base: Graph
+    left: Graph
+    graph: Graph
+    stays: Mask
+
+    @property
+    def takes(self) -> bool:
+        """Whether nodes may go."""
+        return self.left is not self.base
+
+    @property
+    def brings(self) -> bool:
+        """Whether nodes may come."""
+        return self.graph is not self.left
 
 
 def with_nodes(base: Graph, more: Graph, around: Collection[str] = ()) -> Graph:

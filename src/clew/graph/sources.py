@@ -157,10 +157,15 @@ def _source_name(graph: Graph, row: int, outermost: int) -> str:
 def _common_source(read_from: Ragged, of_nodes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the one source of all rows of each list, -1 where there are several or none."""
     common = np.full(len(read_from), NO_SOURCE, np.int32)
-    lists = np.flatnonzero(read_from.lengths)
+    lengths = read_from.lengths
+    lists = np.flatnonzero(lengths)
     if len(lists):
-        sources = of_nodes[read_from.values]
-        lowest = np.minimum.reduceat(sources, read_from.starts[lists])
-        highest = np.maximum.reduceat(sources, read_from.starts[lists])
-        common[lists] = np.where(lowest == highest, lowest, NO_SOURCE)
+        common[lists] = of_nodes[read_from.values[read_from.starts[lists]]]
+    longer = np.flatnonzero(lengths > 1)  # few are
+    if len(longer):
+        several = read_from.take(longer)
+        sources = of_nodes[several.values]
+        lowest = np.minimum.reduceat(sources, several.starts[:-1])
+        highest = np.maximum.reduceat(sources, several.starts[:-1])
+        common[longer] = np.where(lowest == highest, lowest, NO_SOURCE)
     return common

@@ -31,7 +31,11 @@ from clew.index.given_facts import (
     facts_of_sources_after,
     whole_sources,
 )
-from clew.index.in_place import with_documents_in_place, without_documents_in_place
+from clew.index.in_place import (
+    exchanged_in_place,
+    with_documents_in_place,
+    without_documents_in_place,
+)
 from clew.index.labels import without_label
 from clew.index.question import Where, metadata_test
 from clew.read import Triple, load_documents
@@ -387,14 +391,7 @@ def _with_fresh_in_place(
     progress: bool,
 ) -> Contents | None:
     """Return the index without what goes and with what is fresh; None where it is built whole."""
-
-    def change(gone: Collection[str], fresh: Sequence[Document], facts: FactsOf) -> Contents | None:
-        left = without_documents_in_place(index, gone, fresh) if gone else index
-        if left is None or not fresh:
-            return left
-        return with_documents_in_place(left, tuple(fresh), facts, progress)
-
-    changed = change(gone, fresh, facts)
+    changed = exchanged_in_place(index, gone, tuple(fresh), facts, progress)
     # What comes again is embedded and read again: that costs nothing by the embedded default alone.
     if changed is not None or not index.fitted or index.extracted or not index.related_documents:
         return changed
@@ -403,7 +400,7 @@ def _with_fresh_in_place(
     if not again:
         return None
     kept = {id: index.facts[id] for id in again if id in index.facts}
-    return change(more_gone, more_fresh, {**kept, **facts})
+    return exchanged_in_place(index, more_gone, tuple(more_fresh), {**kept, **facts}, progress)
 
 
 def _with_unplaced(

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import compress
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
@@ -32,22 +32,20 @@ from clew.embedding.attach import attach_vectors
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.graph import (
-    DeferredEdges,
     Edges,
-    Graph,
-    LateEdges,
     Mask,
+    NodeChange,
     carry_grown_parts,
     carry_shrunk_parts,
     freeze,
     row_mask,
-    seal,
     texts_at,
     with_nodes,
 )
-from clew.graph.filtering import surviving_rows
-from clew.index.build import KnownResults, checked_edges, edges_by, embed_and_link, read_graph
+from clew.graph.filtering import node_columns_left, surviving_rows
+from clew.index.build import KnownResults, embed_and_link, read_graph
 from clew.index.chains import is_container
+from clew.index.changed_edges import follow_one_by_one, with_edges_after
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
 from clew.index.weights import with_weights_as_built, with_weights_of_now
@@ -63,7 +61,6 @@ from clew.read import (
     passages_of_rows,
 )
 from clew.text.words import fold_case
-from clew.types import ChangingLink, Link
 from clew.usage import metered
 
 Contents = TypeVar("Contents", bound=IndexContents)
@@ -71,11 +68,11 @@ Contents = TypeVar("Contents", bound=IndexContents)
 MIN_PASSAGES = 1000
 """Passages below which an index is built whole: that takes a second or less."""
 
-MAX_WAITING = 8
-"""Changes that edges follow one by one; after more, to make them anew takes as long."""
-
 MAX_CHANGED = 0.1
 """The share of the passages that may change before an index is built whole."""
+
+MAX_LOOKED_UP = 64
+"""Documents whose nodes are looked up one by one; for more, all ids are compared."""
 
 
 def with_documents_in_place(
@@ -92,7 +89,69 @@ def with_documents_in_place(
         facts: Triples by document id, of these documents alone.
         progress: Whether to show bars on stderr.
     """
+    return exchanged_in_place(index, (), documents, facts, progress)
+
+
+def without_documents_in_place(index: Contents, ids: Collection[str]) -> Contents | None:
+    """Return the index without some documents; None where it has to be built whole."""
+    return exchanged_in_place(index, ids, (), {})
+
+
+def exchanged_in_place(
+    index: Contents,
+    ids: Collection[str],
+    documents: Sequence[Document],
+    facts: Mapping[str, Sequence[Triple]],
+    progress: bool = False,
+) -> Contents | None:
+    """Return the index with documents in place of others; None where it has to be built whole.
+
+    It is what it would be if the others were deleted first, but what a graph holds of its nodes is
+    found once.
+
+    Args:
+        index: The index before.
+        ids: The ids of the documents that go; none where nothing does.
+        documents: What comes; none where nothing does.
+        facts: Triples by document id, of what comes alone.
+        progress: Whether to show bars on stderr.
+    """
     index = with_weights_as_built(index)
+    if ids and documents and follow_one_by_one(index.config.links):
+        fewer = exchanged_in_place(index, ids, (), {})
+        return None if fewer is None else exchanged_in_place(fewer, (), documents, facts, progress)
+    base = index.graph
+    after, stays = index, np.ones(len(base), np.bool_)
+    if ids:
+        reduced = _without_ids(index, ids, documents)
+        if reduced is None:
+            return None
+        after, stays = reduced
+    left = after.graph
+    if documents:
+        if ids:
+            carry_shrunk_parts(left, base, stays)
+        extended = _with_more(after, documents, facts, progress)
+        if extended is None:
+            return None
+        after = extended
+    graph = with_edges_after(NodeChange(base, left, after.graph, stays), index.config.links)
+    if documents:
+        if ids:
+            carry_shrunk_parts(left, base, stays)  # what links have asked for meanwhile
+        carry_grown_parts(graph, left)
+    else:
+        carry_shrunk_parts(graph, base, stays)
+    return with_weights_of_now(replace(after, graph=graph))
+
+
+def _with_more(
+    index: Contents,
+    documents: Sequence[Document],
+    facts: Mapping[str, Sequence[Triple]],
+    progress: bool,
+) -> Contents | None:
+    """Return the index with more documents, but not their edges; see `with_documents_in_place`."""
     base, config = index.graph, index.config
     around = _containers_around(index, documents) if _can_change(index) else None
     if around is None:
@@ -127,43 +186,31 @@ def with_documents_in_place(
             )
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
-    graph = with_nodes(base, more, containers)
-    edges, late = _edges_to_change(base, config.links)
-    edges, waiting = _edges_that_wait(base, edges, config.links)
-    parts = [
-        waiting[link.kind].grown(graph, len(base))
-        if link.kind in waiting
-        else _grown_edges(link, graph, edges, late, len(base))
-        for link in config.links
-    ]
-    graph = _with_parts(graph, parts)
-    carry_grown_parts(graph, base)
-    return with_weights_of_now(
-        replace(
-            index,
-            graph=graph,
-            documents=(*index.documents, *documents),
-            facts={**index.facts, **facts},
-            extracted={**index.extracted, **extractor.read_triples},
-            failed=(*index.failed, *extractor.failed),
-            knowledge=extractor.knowledge,
-            usage=index.usage + meter.usage,
-            changed=index.changed + n_new,
-        )
+    return replace(
+        index,
+        graph=with_nodes(base, more, containers),
+        documents=(*index.documents, *documents),
+        facts={**index.facts, **facts},
+        extracted={**index.extracted, **extractor.read_triples},
+        failed=(*index.failed, *extractor.failed),
+        knowledge=extractor.knowledge,
+        usage=index.usage + meter.usage,
+        changed=index.changed + n_new,
     )
 
 
-def without_documents_in_place(
-    index: Contents, ids: Collection[str], coming: Sequence[Document] = ()
-) -> Contents | None:
-    """Return the index without some documents; None where it has to be built whole.
+def _without_ids(
+    index: Contents, ids: Collection[str], coming: Sequence[Document]
+) -> tuple[Contents, Mask] | None:
+    """Return the index without some documents, but not its edges, and which of its nodes stay.
+
+    It is None where it has to be built whole.
 
     Args:
-        index: The index before.
+        index: The index.
         ids: Those of the documents that go.
         coming: What comes in their place.
     """
-    index = with_weights_as_built(index)
     is_gone = np.array([document.id in ids for document in index.documents], np.bool_)
     forbidden = _nodes_of(index, is_gone, coming)
     if forbidden is None:
@@ -179,10 +226,8 @@ def without_documents_in_place(
         knowledge = learning.forget(passages, index.knowledge)
         if knowledge is None:
             return None
-    left = _without(index, is_gone, forbidden)
-    return with_weights_of_now(
-        replace(left, knowledge=knowledge, changed=index.changed + len(gone))
-    )
+    left, stays = _without(index, is_gone, forbidden)
+    return replace(left, knowledge=knowledge, changed=index.changed + len(gone)), stays
 
 
 def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
@@ -204,7 +249,11 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
         return None
     if index.fitted:
         return _fitted_again(index, allowed, forbidden)
-    return _without(index, ~allowed, forbidden, waits=True)
+    left, stays = _without(index, ~allowed, forbidden)
+    change = NodeChange(index.graph, left.graph, left.graph, stays)
+    graph = with_edges_after(change, index.config.links, waits=True)
+    carry_shrunk_parts(graph, index.graph, stays)
+    return replace(left, graph=graph)
 
 
 def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
@@ -243,7 +292,7 @@ def _nodes_of(index: IndexContents, is_gone: Mask, coming: Sequence[Document] = 
         inside = [one for one in some if one.parent in filled and is_container(index, one.parent)]
         if _name(left, gone) or _name(some, index.document_of.keys() - gone, inside):
             return None
-    base, rows = index.graph, index.document_rows[is_gone]
+    base, rows = index.graph, _rows_of_documents(index, is_gone)
     if (rows < 0).any():
         return None
     nodes = row_mask(rows, len(base))
@@ -253,6 +302,14 @@ def _nodes_of(index: IndexContents, is_gone: Mask, coming: Sequence[Document] = 
         if sources - {one.source for one in left} or _state(index, nodes, sources):
             return None  # a fact of the source is read from another piece then
     return nodes
+
+
+def _rows_of_documents(index: IndexContents, chosen: Mask) -> NDArray[np.int64]:
+    """Return the rows of the nodes that some documents are; -1 for none: int64 [chosen]."""
+    if np.count_nonzero(chosen) > MAX_LOOKED_UP:
+        return index.document_rows[chosen]
+    found = [index.graph.find_row(one.id) for one in compress(index.documents, chosen.tolist())]
+    return np.array([-1 if row is None else row for row in found], np.int64)
 
 
 def _state(index: IndexContents, nodes: Mask, ids: Collection[str | None]) -> bool:
@@ -283,37 +340,25 @@ def _state(index: IndexContents, nodes: Mask, ids: Collection[str | None]) -> bo
     )
 
 
-def _without(index: Contents, is_gone: Mask, forbidden: Mask, *, waits: bool = False) -> Contents:
-    """Return the index without some documents.
+def _without(index: Contents, is_gone: Mask, forbidden: Mask) -> tuple[Contents, Mask]:
+    """Return the index without some documents, but not its edges, and which of its nodes stay.
 
     Args:
         index: The index.
         is_gone: bool [documents], those that go.
         forbidden: bool [nodes], their nodes.
-        waits: Whether what is left of edges that a build makes late is found late, too.
     """
     base = index.graph
     left = tuple(compress(index.documents, (~is_gone).tolist()))
     facts = facts_left(index.facts, left)
     stays = surviving_rows(base, ~forbidden)
-    edges, late = _edges_to_change(base, index.config.links)
-    waiting: dict[str, _WaitingEdges] = {}
-    if not waits:
-        edges, waiting = _edges_that_wait(base, edges, index.config.links)
-    linked = base.unchecked(edges=edges)
-    graph = linked.filtered(~forbidden)
-    parts = [
-        waiting[link.kind].shrunk(graph, stays)
-        if link.kind in waiting
-        else _shrunk_edges(link, graph, linked, stays, late, waits=waits)
-        for link in index.config.links
-    ]
-    graph = _with_parts(graph, parts)
-    carry_shrunk_parts(graph, base, stays)
+    columns = {} if stays.all() else node_columns_left(base, stays)
+    graph = base.unchecked(**columns, edges=Edges())
     extracted, failed = _reading_left(index, forbidden)
-    return replace(
+    changed = replace(
         index, graph=graph, documents=left, facts=facts, extracted=extracted, failed=failed
     )
+    return changed, stays
 
 
 def _reading_left(
@@ -401,11 +446,13 @@ def _containers_around(
     None where one of them has to do with what is in the index in another way: it follows that, is a
     piece of it or around it. The outermost containers come first.
     """
+    if _name(index.related_documents, {one.id for one in documents}):
+        return None
+    if not any(one.parent or one.previous or one.source for one in documents):
+        return ()
     known, around = index.document_of, dict[str, Document]()
     inside = [one for one in documents if one.parent in known]
-    if _name(index.documents, {one.id for one in documents}) or _name(
-        documents, known.keys(), inside
-    ):
+    if _name(documents, known.keys(), inside):
         return None
     for one in inside:
         above = one.parent
@@ -434,153 +481,3 @@ def _name(
         or document.source in ids
         for document in documents
     )
-
-
-def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
-    """Return the graph with edges, of which some are made when something first asks for them."""
-    early = graph.with_edges(Edges.join([part for part in parts if isinstance(part, Edges)]))
-    are_late = any(isinstance(part, LateEdges) for part in parts)
-    return graph.unchecked(edges=DeferredEdges(parts)) if are_late else early
-
-
-def _made_anew(link: Link, graph: Graph) -> LateEdges:
-    """Return the edges of a link that makes all of them anew: of several changes, the last does."""
-    return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
-
-
-def _edges_to_change(base: Graph, links: Sequence[Link]) -> tuple[Edges, set[str]]:
-    """Return the edges of which those after a change are made, and the kinds that are not there.
-
-    What nobody has asked for is not made for a change, and all edges of links that make them anew
-    are left out: those that go by all names are made late, and others, such as those of facts, at
-    once.
-    """
-    edges = base.edges.of_kinds(())
-    late = {*base.edges.kind_names} - {*edges.kinds.names}
-    late |= {link.kind for link in links if not getattr(link, "grows", True)}
-    followed = {link.kind for link in links if _follows(link)}
-    late -= followed & {*edges.kinds.names}
-    anew = {link.kind for link in links} - followed
-    if not anew.isdisjoint(edges.kinds.names):
-        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*anew)))
-    return edges, late
-
-
-@dataclass(frozen=True)
-class _WaitingEdges:
-    """Edges of a link after some changes, which follow these once something asks for them.
-
-    Attributes:
-        link: Makes them of those before a change.
-        edges: Those before the first change.
-        steps: What makes them after each change.
-    """
-
-    link: ChangingLink
-    edges: Edges
-    steps: tuple[Callable[[Edges], Edges], ...] = ()
-
-    def __call__(self) -> Edges:
-        edges = self.edges
-        for step in self.steps:
-            edges = step(edges)
-        return edges
-
-    def grown(self, graph: Graph, n_before: int) -> LateEdges:
-        """Return the edges of a graph with more nodes."""
-        nodes = graph.unchecked(edges=Edges())
-        return self._after(nodes, lambda edges: self.link.grow(nodes, edges, n_before))
-
-    def shrunk(self, graph: Graph, stays: Mask) -> LateEdges:
-        """Return the edges of a graph with fewer nodes."""
-        nodes = graph.unchecked(edges=Edges())
-
-        def shrink(edges: Edges) -> Edges:
-            tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
-            bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
-            number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
-            left = edges.take(np.flatnonzero(tail_stays & head_stays))
-            left = replace(left, tails=seal(number[left.tails]), heads=seal(number[left.heads]))
-            return self.link.shrink(nodes, left, bereft)
-
-        return self._after(nodes, shrink)
-
-    def _after(self, nodes: Graph, step: Callable[[Edges], Edges]) -> LateEdges:
-        """Return the edges after one change more; after many, all of them are made anew."""
-        if len(self.steps) == MAX_WAITING:
-            return _made_anew(self.link, nodes)
-        return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
-
-
-def _edges_that_wait(
-    base: Graph, edges: Edges, links: Sequence[Link]
-) -> tuple[Edges, dict[str, _WaitingEdges]]:
-    """Return the edges that follow a change at once, and by their kind those that do it late.
-
-    Those are the edges that a build makes late, too, where none states a fact or has a source.
-
-    Args:
-        base: The graph before the change.
-        edges: Its edges, but for those that are made late.
-        links: What made them.
-    """
-    before = base.edges if isinstance(base.edges, DeferredEdges) else None
-    late = {} if before is None else before.waiting
-    made = {} if before is None else before.made_apart  # as for a save
-    waiting = {kind: make for kind, make in late.items() if isinstance(make, _WaitingEdges)}
-    kinds = [link.kind for link in links]
-    for link in links:
-        changing = _as_changing(link) if getattr(link, "deferred", False) else None
-        is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
-        if changing is None or not is_one or not _follows(link):
-            continue
-        are_own = edges.kinds.mask(link.kind)
-        own = made[link.kind] if link.kind in made else edges.take(np.flatnonzero(are_own))
-        if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
-            waiting[link.kind] = _WaitingEdges(changing, own)
-            edges = edges.take(np.flatnonzero(~are_own))
-    return edges, waiting
-
-
-def _follows(link: Link) -> bool:
-    """Whether a link makes its edges after a change of those before."""
-    return _as_changing(link) is not None and getattr(link, "grows", True)
-
-
-def _as_changing(link: Link) -> ChangingLink | None:
-    """Return a link that makes its edges of those before; asking the protocol takes longer."""
-    changes = hasattr(link, "grow") and hasattr(link, "shrink")
-    return cast("ChangingLink", link) if changes else None
-
-
-def _grown_edges(
-    link: Link, graph: Graph, edges: Edges, late: Collection[str], n_before: int
-) -> Edges | LateEdges:
-    if link.kind in late:
-        return _made_anew(link, graph)
-    changing = _as_changing(link)
-    if changing is None:
-        return edges_by(link, graph)
-    before = edges.take(np.flatnonzero(edges.kinds.mask(link.kind)))
-    return changing.grow(graph, before, n_before)
-
-
-def _shrunk_edges(
-    link: Link, graph: Graph, base: Graph, stays: Mask, late: Collection[str], *, waits: bool
-) -> Edges | LateEdges:
-    if link.kind in late:
-        return _made_anew(link, graph)
-    changing = _as_changing(link)
-    if changing is None:
-        return edges_by(link, graph)
-    left = graph.edges.take(np.flatnonzero(graph.edges.kinds.mask(link.kind)))
-    if getattr(link, "by_sources", False):
-        bereft = base.read_from.lengths[stays] != graph.read_from.lengths
-    else:
-        edges = base.edges.take(np.flatnonzero(base.edges.kinds.mask(link.kind)))
-        lost = stays[edges.tails] & ~stays[edges.heads]
-        bereft = row_mask(edges.tails[lost], len(base))[stays]
-    if waits and getattr(link, "deferred", False):
-        nodes = graph.unchecked(edges=Edges())  # it holds no edge for longer than is needed
-        return LateEdges(link.kind, partial(changing.shrink, nodes, left, bereft))
-    return changing.shrink(graph, left, bereft)

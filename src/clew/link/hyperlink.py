@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,8 +13,9 @@ from typing import ClassVar
 from urllib.parse import unquote, urldefrag
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, freeze, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
@@ -59,16 +61,10 @@ class Hyperlink:
         A link that was there leads to another document, or to none, only where one that came has
         the last part of its name, and to another label only where one of its name came.
         """
-        came = range(n_before, len(graph))
-        names = _Names(graph, came)
-        last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
-        labels = {
-            f"{REFERENCE}{one.removeprefix(LABEL)}"
-            for one in chain.from_iterable(graph.references[n_before:])
-            if one.startswith(LABEL)
-        }
-        rows = _linked_rows(graph.references[:n_before], last_parts, labels)
-        rows += [row for row in came if graph.references[row]]
+        came = np.arange(n_before, len(graph))
+        last_parts, labels = _what_came(graph, came)
+        rows = _linked_rows(_keys_of_all(graph.references[:n_before]), last_parts, labels)
+        rows += [row for row in came.tolist() if graph.references[row]]
         return self._with_edges_of(graph, rows, before)
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
@@ -79,10 +75,25 @@ class Hyperlink:
         """
         if not any(graph.references):
             return left
-        names = _Names(graph, range(len(graph)))
+        names = _Names(graph, np.arange(len(graph)))
         last_parts = {posixpath.basename(name) for name in names.row_of_path}
-        linked = row_mask(_linked_rows(graph.references, last_parts, ()), len(graph))
-        return self._with_edges_of(graph, np.flatnonzero(linked | bereft).tolist(), left, names)
+        linked = _linked_rows(_keys_of_all(graph.references), last_parts, ())
+        rows = row_mask(linked, len(graph)) | bereft
+        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
+
+    def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came.
+
+        It is known what is gone: only a short name of that can be of one document alone now.
+        """
+        graph, base, n_left = change.graph, change.base, len(change.left)
+        last_parts, labels = _what_came(graph, np.arange(n_left, len(graph)))
+        gone = _Names(base, np.flatnonzero(~change.stays))
+        last_parts |= {posixpath.basename(name) for name in gone.rows_of_path}
+        linked = _linked_rows(base.part(LinkKeysPart()), last_parts, labels)
+        rows = row_mask(linked, len(base))[change.stays] | bereft
+        rows = np.append(rows, list(map(bool, graph.references[n_left:])))
+        return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left)
 
     def _with_edges_of(
         self, graph: Graph, rows: Sequence[int], before: Edges, names: _Names | None = None
@@ -103,7 +114,7 @@ class Hyperlink:
 
     def _edges_of(self, graph: Graph, rows: Sequence[int], names: _Names | None = None) -> Edges:
         """Return the edges from some nodes."""
-        names = names or _Names(graph, range(len(graph)))
+        names = names or _Names(graph, np.arange(len(graph)))
         pairs: dict[tuple[int, int], None] = {}
         sections, labels = _Sections(graph), _Labels(graph)
         heads: dict[tuple[str, str], int | None] = {}  # many nodes of a folder name one target
@@ -134,6 +145,23 @@ class Hyperlink:
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
+def _what_came(graph: Graph, came: NDArray[np.int64]) -> tuple[set[str], set[str]]:
+    """Return the last parts of the names of new documents, and the references to new labels.
+
+    Args:
+        graph: The graph.
+        came: The new nodes, which are the last.
+    """
+    names = _Names(graph, came)
+    last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
+    labels = {
+        f"{REFERENCE}{one.removeprefix(LABEL)}"
+        for one in chain.from_iterable(graph.references[len(graph) - len(came) :])
+        if one.startswith(LABEL)
+    }
+    return last_parts, labels
+
+
 class _Names:
     """The names of the documents among some nodes: ids, URLs, sources and modules.
 
@@ -142,11 +170,10 @@ class _Names:
         rows_of_path: The rows of each shorter name, as `_paths_of` returns them.
     """
 
-    def __init__(self, graph: Graph, rows: range) -> None:
+    def __init__(self, graph: Graph, rows: NDArray[np.int64]) -> None:
         self.row_of: dict[str, int] = {}
         self.rows_of_path: dict[str, set[int]] = {}
-        some = np.arange(rows.start, rows.stop)
-        for row in some[graph.documents[rows.start : rows.stop] == some].tolist():
+        for row in rows[graph.documents[rows] == rows].tolist():
             metadata = graph.metadata[row]
             also = [metadata.get(key) for key in ("url", "source", "module")]
             for name in _names_of_document(graph.ids[row], *(str(one or "") for one in also)):
@@ -260,38 +287,73 @@ def _anchor_words(text: str) -> str:
     return "-".join(_ANCHOR_WORD.findall(text.lower()))
 
 
-def _linked_rows(
-    references: Sequence[Sequence[str]], last_parts: Collection[str], labels: Collection[str]
-) -> list[int]:
+@dataclass(frozen=True)
+class LinkKeysPart:
+    """The part that keeps the keys of what the links of every node may lead to.
+
+    They are numbers of one process, of the last parts of names and of references to labels. Two of
+    which one is not the other may have one key: a link is then looked at in vain.
+    """
+
+    def compute(self, graph: Graph) -> Ragged:
+        return _keys_of_all(graph.references)
+
+    def grow(self, graph: Graph, base: Graph, before: Ragged) -> Ragged:
+        """Return what `compute` returns."""
+        return Ragged.join([before, _keys_of_all(graph.references[len(base) :])])
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Ragged) -> Ragged:
+        """Return what `compute` returns."""
+        return before.take(stays)
+
+
+def _linked_rows(keys: Ragged, last_parts: Collection[str], labels: Collection[str]) -> list[int]:
     """Return the nodes of which a link may mean some documents, or names one of some labels.
 
     Args:
-        references: The links of each node.
+        keys: The keys of the links of each node.
         last_parts: The last parts of the names of the documents.
         labels: References to the labels.
     """
     if not last_parts and not labels:
         return []
     # What folder an upward link means depends on where it stands.
-    parts = {*last_parts, *_UPWARDS}
-    some = {
-        one
-        for one in dict.fromkeys(chain.from_iterable(references))
-        if not parts.isdisjoint(_last_parts(one)) or one in labels
-    }
-    return [row for row, one in enumerate(references) if not some.isdisjoint(one)] if some else []
+    wanted = list(map(_key, {*last_parts, *_UPWARDS, *labels}))
+    places = np.flatnonzero(np.isin(keys.values, np.array(wanted, np.int32)))
+    rows: list[int] = np.unique(np.searchsorted(keys.starts, places, side="right") - 1).tolist()
+    return rows
+
+
+def _keys_of_all(references: Sequence[Sequence[str]]) -> Ragged:
+    """Return the keys of what the links of nodes may lead to."""
+    keys, starts = array("i"), [0]
+    for some in references:
+        for one in some:
+            keys.extend(_keys(one))
+        starts.append(len(keys))
+    return Ragged(freeze(starts, np.int64), freeze(np.array(keys, np.int32), np.int32))
 
 
 @lru_cache(maxsize=MAX_KNOWN)
-def _last_parts(reference: str) -> frozenset[str]:
+def _keys(reference: str) -> tuple[int, ...]:
+    """Return the keys of the last parts of all names that a link may mean, or of its label."""
+    some = [reference] if reference.startswith(REFERENCE) else _last_parts(reference)
+    return tuple(map(_key, some))
+
+
+def _key(text: str) -> int:
+    return (hash(text) & 0xFFFFFFFF) - 2**31
+
+
+def _last_parts(reference: str) -> Collection[str]:
     """Return the last parts of all names that a link may mean, from any folder."""
     if reference.startswith(NO_PATHS):
-        return frozenset()
+        return ()
     if not reference.startswith(MODULE) and not _NOT_PLAIN.search(reference):
         target = reference.partition("#")[0]  # to take an address apart takes ten times as long
-        return frozenset([target.rstrip("/").rpartition("/")[2]] if target else [])
+        return [target.rstrip("/").rpartition("/")[2]] if target else ()
     names = _possible_names(_target_and_anchor(reference)[0], "")
-    return frozenset(posixpath.basename(name) for name in names)
+    return {posixpath.basename(name) for name in names}
 
 
 def _is_in(parents: Sequence[int], row: int, other: int) -> bool:

@@ -12,8 +12,9 @@ from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, Ragged, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, row_mask
 
 MAX_PLAIN = 4_000  # mentions that are gone through one by one
 
@@ -50,9 +51,7 @@ class Shared:
 
         Edges change between passages that share an entity which a new passage mentions.
         """
-        owners, passages = graph.read_from.owners, graph.read_from.values
-        changed = row_mask(owners[passages >= n_before], len(graph))
-        return self._changed(graph, before, changed & graph.kinds.mask("entity"))
+        return self._exchanged(graph, before, np.zeros(n_before, np.bool_))
 
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         """Return the edges of a graph of fewer nodes: an entity in fewer passages weighs more.
@@ -62,22 +61,57 @@ class Shared:
             left: Those of the edges before whose ends are still there.
             bereft: bool [nodes], True for an entity that is in fewer passages than before.
         """
-        return self._changed(graph, left, bereft & graph.kinds.mask("entity"))
+        return self._exchanged(graph, left, bereft)
 
-    def _changed(self, graph: Graph, before: Edges, changed: Mask) -> Edges:
+    def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came."""
+        return self._exchanged(change.graph, left, bereft)
+
+    def _exchanged(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
+        """Return the edges of a graph from which nodes are gone, and to which others came.
+
+        Args:
+            graph: The graph, with the new nodes last.
+            left: Those of the edges before whose ends are still there.
+            bereft: bool [nodes that are not new], True for an entity that has lost a passage.
+        """
+        n_before = len(bereft)
+        bereft = np.append(bereft, np.zeros(len(graph) - n_before, np.bool_))
+        mentioned = graph.read_from.owners_of(np.arange(len(graph)) >= n_before)
+        changed = row_mask(mentioned, len(graph)) | bereft
+        entities = np.flatnonzero(changed & graph.kinds.mask("entity"))
+        return self._changed(graph, left, entities[self._may_join(graph, entities, n_before)])
+
+    def _may_join(self, graph: Graph, entities: NDArray[np.int64], n_before: int) -> Mask:
+        """Return which of some entities join passages, or did so before a change.
+
+        Those do not that are in too many of the passages that stay: they were and they are.
+
+        Args:
+            graph: The graph, with the new nodes last.
+            entities: The entities, ascending.
+            n_before: The number of nodes that are not new.
+        """
+        read_from = graph.read_from.take(entities)
+        is_old = read_from.values < n_before
+        owners, passages = read_from.owners[is_old], read_from.values[is_old]
+        once = np.unique(owners * len(graph) + passages)
+        n_passages = np.bincount(once // max(len(graph), 1), minlength=len(entities))
+        joins: Mask = n_passages <= self.max_passages
+        return joins
+
+    def _changed(self, graph: Graph, before: Edges, changed: NDArray[np.int64]) -> Edges:
         """Return the edges where some entities are in more passages or in fewer than before.
 
         All edges between the passages that mention these are made again, of all entities that they
         mention.
         """
-        if not changed.any():
+        if not len(changed):
             return before
-        owners, passages = graph.read_from.owners, graph.read_from.values
-        of_entity = graph.kinds.mask("entity")[owners]
-        owners, passages = owners[of_entity], passages[of_entity]
-        affected = row_mask(passages[changed[owners]], len(graph))
-        entities = np.flatnonzero(row_mask(owners[affected[passages]], len(graph)))
-        again = self._edges_of(graph, entities.astype(np.int32))
+        read_from, is_entity = graph.read_from, graph.kinds.mask("entity")
+        affected = row_mask(read_from.take(changed).values, len(graph))
+        entities = np.unique(read_from.owners_of(affected))
+        again = self._edges_of(graph, entities[is_entity[entities]].astype(np.int32))
         again = again.take(np.flatnonzero(affected[again.tails] & affected[again.heads]))
         left = before.take(np.flatnonzero(~(affected[before.tails] & affected[before.heads])))
         edges = Edges.join([left, again])

@@ -27,6 +27,7 @@ from clew.text.stems import MAX_LETTERS
 
 MAX_SAMPLE = 256  # documents whose languages are identified first
 MAX_PASSAGES = 8  # whose letters are looked at, of a document
+MAX_BEGINNINGS = 1_024  # documents whose first letters are not made twice
 MIN_LETTERS = 64  # of a document whose language is identified by its own text
 MAX_KEPT_DIGESTS = 256  # documents, such as candidates, that soon come again
 DIGESTS = Kept[str, int](2_048)
@@ -166,13 +167,22 @@ class _Documents:
         self.rows, self._starts = roots[firsts], np.append(firsts, len(roots))
         self._are_single = len(self.rows) == len(rows)  # as candidates are
         self._alone = self._passages.tolist() if self._are_single else []
+        self._beginnings: dict[int, str] = {}  # of a few documents, most of which are sampled
 
     def beginning(self, place: int) -> str:
         """Return the first letters of a document."""
-        parts: list[str] = []
         if self._are_single:
             alone: str = self._texts[self._alone[place]]
             return alone
+        known = self._beginnings.get(place)
+        if known is None:
+            known = self._joined(place)
+            if len(self._beginnings) < MAX_BEGINNINGS:
+                self._beginnings[place] = known
+        return known
+
+    def _joined(self, place: int) -> str:
+        parts: list[str] = []
         start, end = self._starts[place : place + 2]
         for row in self._passages[start : min(end, start + MAX_PASSAGES)].tolist():
             parts.append(self._texts[row])

@@ -1,0 +1,250 @@
+"""The edges of a graph after a change, made of those before it where their link can.
+
+What nobody has asked for is not made for a change, and edges that a build makes late follow changes
+once something asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from clew.graph import (
+    DeferredEdges,
+    Edges,
+    Graph,
+    LateEdges,
+    Mask,
+    NodeChange,
+    row_mask,
+    seal,
+)
+from clew.graph.filtering import edges_left
+from clew.graph.validate import validate_edges
+from clew.index.build import checked_edges, edges_by
+from clew.types import ChangingLink, ExchangingLink, Link
+
+MAX_WAITING = 8
+"""Changes that edges follow one by one; after more, to make them anew takes as long."""
+
+
+def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool = False) -> Graph:
+    """Return the graph after a change with its edges, of which some are made when they are wanted.
+
+    Args:
+        change: The change.
+        links: What makes edges.
+        waits: Whether what is left of edges that a build makes late is found late, too, where
+            nothing comes.
+
+    Raises:
+        TypeError, ValueError: As `edges_by`; or an edge leads nowhere.
+    """
+    graph, left = (each.unchecked(edges=Edges()) for each in (change.graph, change.left))
+    change = replace(
+        change,
+        left=left if change.takes else change.base,
+        graph=graph if change.brings else left,
+    )
+    edges = change.base.edges.of_kinds(())
+    late = _late_kinds(change.base.edges, edges, links)
+    waiting = {} if waits else _edges_that_wait(change.base, edges, links)
+    parts = list[Edges | LateEdges]()
+    for link in links:
+        changing = _as_changing(link)
+        if link.kind in waiting:
+            parts.append(waiting[link.kind].after(change))
+        elif link.kind in late:
+            parts.append(_made_anew(link, graph))
+        elif changing is None:
+            parts.append(edges_by(link, graph))
+        else:
+            own = _of_kind(edges, link.kind)
+            parts.append(_followed(changing, change, own, waits=waits))
+    return _with_parts(graph, parts)
+
+
+def follow_one_by_one(links: Sequence[Link]) -> bool:
+    """Whether edges have to follow what goes before they follow what comes.
+
+    So it is where several links make edges of one kind: each is given those of all.
+    """
+    kinds = [link.kind for link in links]
+    return any(kinds.count(link.kind) > 1 for link in links if _as_changing(link) is not None)
+
+
+def _followed(
+    link: ChangingLink, change: NodeChange, edges: Edges, *, waits: bool
+) -> Edges | LateEdges:
+    """Return the edges of a link after a change.
+
+    Args:
+        link: The link.
+        change: The change.
+        edges: Its edges before.
+        waits: As in `with_edges_after`.
+    """
+    base, stays = change.base, change.stays
+    exchanges = hasattr(link, "exchange")  # to ask the protocol takes longer
+    if change.takes:
+        left, bereft = edges_left(base, edges, stays), _bereft(link, change, edges)
+    elif exchanges:
+        left, bereft = edges, np.zeros(len(base), np.bool_)
+    else:
+        return link.grow(change.graph, edges, len(base))
+    nodes = change.left
+    if waits and getattr(link, "deferred", False):
+        return LateEdges(link.kind, partial(link.shrink, nodes, left, bereft))
+    if exchanges:
+        return cast("ExchangingLink", link).exchange(change, left, bereft)
+    left = link.shrink(nodes, left, bereft)
+    return link.grow(change.graph, left, len(nodes)) if change.brings else left
+
+
+def _bereft(link: ChangingLink, change: NodeChange, edges: Edges) -> Mask:
+    """Return which nodes that stay had an edge to one that is gone, or have lost a source.
+
+    Args:
+        link: A link.
+        change: The change.
+        edges: The edges of the link before.
+    """
+    base, stays = change.base, change.stays
+    if getattr(link, "by_sources", False):
+        lost: Mask = base.read_from.lengths[stays] != change.left.read_from.lengths
+        return lost
+    tails = edges.tails[stays[edges.tails] & ~stays[edges.heads]]
+    return row_mask(tails, len(base))[stays]
+
+
+def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
+    """Return the graph with edges, of which some are made when something first asks for them."""
+    early = [part for part in parts if isinstance(part, Edges)]
+    if len(early) == len(parts):
+        return graph.with_edges(Edges.join(early))
+    edges = DeferredEdges(parts)
+    validate_edges(graph.unchecked(edges=edges.of_kinds(())))
+    return graph.unchecked(edges=edges)
+
+
+def _made_anew(link: Link, graph: Graph) -> LateEdges:
+    """Return the edges of a link that makes all of them anew: of several changes, the last does."""
+    return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
+
+
+def _late_kinds(all_edges: Edges, edges: Edges, links: Sequence[Link]) -> set[str]:
+    """Return the kinds of which no edges follow a change, but all are made late.
+
+    Those are what nobody has asked for, and the edges of links that go by all names.
+
+    Args:
+        all_edges: The edges before the change.
+        edges: Those of them that are made.
+        links: What made them.
+    """
+    late = {*all_edges.kind_names} - {*edges.kinds.names}
+    late |= {link.kind for link in links if not getattr(link, "grows", True)}
+    followed = {link.kind for link in links if _follows(link)}
+    return late - (followed & {*edges.kinds.names})
+
+
+@dataclass(frozen=True)
+class _WaitingEdges:
+    """Edges of a link after some changes, which follow these once something asks for them.
+
+    Attributes:
+        link: Makes them of those before a change.
+        edges: Those before the first change.
+        steps: What makes them after each change.
+    """
+
+    link: ChangingLink
+    edges: Edges
+    steps: tuple[Callable[[Edges], Edges], ...] = ()
+
+    def __call__(self) -> Edges:
+        edges = self.edges
+        for step in self.steps:
+            edges = step(edges)
+        return edges
+
+    def after(self, change: NodeChange) -> LateEdges:
+        """Return the edges of the graph after a change."""
+        if not change.takes:
+            return self.grown(change.graph, len(change.base))
+        shrunk = self.shrunk(change.left, change.stays)
+        if not change.brings:
+            return shrunk
+        if not isinstance(shrunk.make, _WaitingEdges):
+            return _made_anew(self.link, change.graph)
+        return shrunk.make.grown(change.graph, len(change.left))
+
+    def grown(self, graph: Graph, n_before: int) -> LateEdges:
+        """Return the edges of a graph with more nodes."""
+        nodes = graph.unchecked(edges=Edges())
+        return self._after(nodes, lambda edges: self.link.grow(nodes, edges, n_before))
+
+    def shrunk(self, graph: Graph, stays: Mask) -> LateEdges:
+        """Return the edges of a graph with fewer nodes."""
+        nodes = graph.unchecked(edges=Edges())
+
+        def shrink(edges: Edges) -> Edges:
+            tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
+            bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
+            number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+            left = edges.take(np.flatnonzero(tail_stays & head_stays))
+            left = replace(left, tails=seal(number[left.tails]), heads=seal(number[left.heads]))
+            return self.link.shrink(nodes, left, bereft)
+
+        return self._after(nodes, shrink)
+
+    def _after(self, nodes: Graph, step: Callable[[Edges], Edges]) -> LateEdges:
+        """Return the edges after one change more; after many, all of them are made anew."""
+        if len(self.steps) == MAX_WAITING:
+            return _made_anew(self.link, nodes)
+        return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
+
+
+def _edges_that_wait(base: Graph, edges: Edges, links: Sequence[Link]) -> dict[str, _WaitingEdges]:
+    """Return the edges that do not follow a change at once, but late, by their kind.
+
+    Those are the edges that a build makes late, too, where none states a fact or has a source.
+
+    Args:
+        base: The graph before the change.
+        edges: Those of its edges that are made.
+        links: What made them.
+    """
+    before = base.edges if isinstance(base.edges, DeferredEdges) else None
+    late = {} if before is None else before.waiting
+    made = {} if before is None else before.made_apart  # as for a save
+    waiting = {kind: make for kind, make in late.items() if isinstance(make, _WaitingEdges)}
+    kinds = [link.kind for link in links]
+    for link in links:
+        changing = _as_changing(link) if getattr(link, "deferred", False) else None
+        is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
+        if changing is None or not is_one or not _follows(link):
+            continue
+        own = made[link.kind] if link.kind in made else _of_kind(edges, link.kind)
+        if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
+            waiting[link.kind] = _WaitingEdges(changing, own)
+    return waiting
+
+
+def _of_kind(edges: Edges, kind: str) -> Edges:
+    return edges.take(np.flatnonzero(edges.kinds.mask(kind)))
+
+
+def _follows(link: Link) -> bool:
+    """Whether a link makes its edges after a change of those before."""
+    return _as_changing(link) is not None and getattr(link, "grows", True)
+
+
+def _as_changing(link: Link) -> ChangingLink | None:
+    """Return a link that makes its edges of those before; asking the protocol takes longer."""
+    changes = hasattr(link, "grow") and hasattr(link, "shrink")
+    return cast("ChangingLink", link) if changes else None
