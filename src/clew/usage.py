@@ -6,7 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from clew.frozen import dataclass
 
 
 @dataclass(frozen=True)

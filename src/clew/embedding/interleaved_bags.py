@@ -9,7 +9,6 @@ added are the numbers of one table, whose most used part stays near the processo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from clew.algorithms.kernels.bags import (
     interleaved_sums,
     largest_counts,
 )
+from clew.frozen import dataclass
 from clew.graph import Floats, offsets_of, seal
 
 

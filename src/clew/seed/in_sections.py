@@ -12,10 +12,11 @@ of many subjects, such as the options of a command, counts as if it were alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from clew.frozen import dataclass
 from clew.graph import Graph
 from clew.seed.in_summaries import InSummaries
 from clew.seed.section_sizes import OF_LIST, SectionSizesPart

@@ -18,7 +18,6 @@ Lofgren, Banerjee and Goel, KDD 2014.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.pagerank.full import Walk, check_reset, pagerank, solve_places
 from clew.algorithms.ranking import top_k
+from clew.frozen import dataclass
 from clew.graph import Floats, Mask, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector whose best rows are meant

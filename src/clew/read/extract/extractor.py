@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import Any, Protocol, cast
 
+from clew.frozen import dataclass
 from clew.graph import EMPTY
 
 Triple = tuple[str, str, str]
