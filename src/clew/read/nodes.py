@@ -108,6 +108,7 @@ def estimate_extraction(
         exclude: As in `Index.from_documents`.
 
     Example:
+        >>> from clew.read import Triples
         >>> estimate_extraction(["The moon is far."], Triples(lambda prompt: "{}")).calls
         1
     """
