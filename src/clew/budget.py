@@ -20,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from clew.algorithms.ranking import dense_ranks, exceeds, top_k
 from clew.deadline import current
 from clew.explain import title_of
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Mask, freeze, products, seal
 from clew.items import Dropped
 from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap, overlaps

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew import show
-from clew.frozen import dataclass
 from clew.items import ContextEdge, Dropped, Hop, Item, Step
 from clew.usage import NO_USAGE, Usage
 

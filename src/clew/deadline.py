@@ -20,9 +20,8 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from dataclasses import dataclass
 from typing import TypeVar
-
-from clew.frozen import dataclass
 
 Result = TypeVar("Result")
 

@@ -7,10 +7,9 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from clew.frozen import dataclass
 from clew.graph import EMPTY
 
 _MAKE_WHY, _MAKE_PLACE = "_make_why", "_make_place"  # in the place of fields that are not made yet

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from typing import ClassVar, NamedTuple
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Mask, freeze
 
 BEGINNING = itemgetter(slice(16))  # of a text: hardly any line is shorter

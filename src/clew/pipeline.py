@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
 from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside

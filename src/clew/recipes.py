@@ -32,11 +32,11 @@ not be joined cost about a hundredth of recall in such small contexts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clew import methods, order, seed, select, spread
 from clew.algorithms import nearest
-from clew.frozen import dataclass
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.types import DEFAULT_RECIPE, Method

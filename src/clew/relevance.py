@@ -18,6 +18,7 @@ parts; `python -m tests.benchmarks.relevance` fits them anew and shows what they
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -26,7 +27,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.cosines import Compared, as_cosines, cosines
 from clew.algorithms.ranking import top_k
-from clew.frozen import dataclass
 from clew.graph import (
     AnyVectors,
     Floats,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from string import ascii_letters, digits
 
-from clew.frozen import dataclass
 from clew.graph import Graph, known_heading_of
 from clew.items import Item
 from clew.types import Reading

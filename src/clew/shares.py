@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from clew.budget import BudgetError, FittedPage, LeftOut, without_entry, without_unconnected
-from clew.frozen import dataclass
 from clew.graph import Graph, Mask, Sources, SourcesPart, freeze
 from clew.types import UNLIMITED, Reading, Seeds
 

@@ -7,12 +7,11 @@ reads; a text that is its file needs none, since its lines are the file's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Mask, Rows, freeze
 
 

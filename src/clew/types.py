@@ -30,7 +30,7 @@ Glossary:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -40,7 +40,6 @@ from clew.algorithms.cosines import Compared
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.algorithms.ranking import top_k
 from clew.context import Context
-from clew.frozen import dataclass
 from clew.graph import EMPTY, Edges, Floats, Generated, Graph, Mask, Rows, Vectors, freeze, seal
 
 DEFAULT_RECIPE = "hipporag"  # it finds more than "fused", with facts and in long documents

@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
-
-from clew.frozen import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True)

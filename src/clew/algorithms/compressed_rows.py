@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms import sparse_loops
-from clew.frozen import dataclass
 from clew.graph import Floats, Mask, expand_ranges, freeze, offsets_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.algorithms.kernels.postings import add_constant, add_term, add_to_groups
-from clew.frozen import dataclass
 from clew.graph import Floats, Mask, Rows, Vectors, first_places, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits

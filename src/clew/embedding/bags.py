@@ -12,7 +12,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -35,7 +35,6 @@ from clew.embedding.static import (
 )
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.forking import renew_after_fork
-from clew.frozen import dataclass
 from clew.graph import (
     AnyVectors,
     Floats,

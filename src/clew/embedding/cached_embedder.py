@@ -6,12 +6,12 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Vectors
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import inspect
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
@@ -25,7 +25,6 @@ from clew.embedding.recent_vectors import (
 )
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
-from clew.frozen import dataclass
 from clew.graph import EMPTY, Vectors, seal
 from clew.progress import progress_bar
 

@@ -9,6 +9,7 @@ added are the numbers of one table, whose most used part stays near the processo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from clew.algorithms.kernels.bags import (
     interleaved_sums,
     largest_counts,
 )
-from clew.frozen import dataclass
 from clew.graph import Floats, offsets_of, seal
 
 

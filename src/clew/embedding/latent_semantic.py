@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.ranking import dense_ranks
-from clew.frozen import dataclass
 from clew.graph import Floats, Vectors, freeze, unit_rows
 from clew.text.words import terms
 

@@ -7,7 +7,7 @@ more is lost. A question's vector stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.embedding.raw_vectors import to_array
-from clew.frozen import dataclass
 from clew.graph import (
     AnyVectors,
     Floats,

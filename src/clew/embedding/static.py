@@ -25,7 +25,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, pairwise, repeat
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
@@ -38,7 +38,6 @@ from clew.algorithms.kernels.bag_vectors import centre_at_once
 from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.mean_sample import sample_places
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_numbers, stored_vectors
-from clew.frozen import dataclass
 from clew.graph import Floats, SearchableTexts, Vectors, freeze, offsets_of, seal, unit_rows
 from clew.second_thread import both
 from clew.text.kept import Kept

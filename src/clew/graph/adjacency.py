@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.frozen import dataclass
 from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of, seal
 from clew.graph.core import GraphColumns
 from clew.graph.deferred_edges import LateLists

@@ -9,13 +9,13 @@ from __future__ import annotations
 import mmap
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.frozen import dataclass
 from clew.graph.long_tuples import pick, places_among
 
 Floats = NDArray[np.float64]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clew.frozen import dataclass
 from clew.graph.columns import EMPTY, Labels, Mask, Ragged, Rows, freeze, seal
 from clew.graph.edges import Edges, Facts
 from clew.graph.vector_column import AnyVectors

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.frozen import dataclass
 from clew.graph.columns import Labels, Ragged, Rows, Vectors, are_consecutive, freeze, seal
 from clew.graph.vector_column import AnyVectors
 

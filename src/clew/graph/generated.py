@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clew.frozen import dataclass
 from clew.graph.columns import EMPTY, Labels, Ragged, freeze
 from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clew.forking import renew_after_fork
-from clew.frozen import dataclass
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
 from clew.graph.columns import Mask, Rows, freeze, seal

@@ -6,9 +6,9 @@ headings: most of these passages stand in a few sections.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clew.frozen import dataclass
 from clew.graph.headings import heading_of, titles_of
 from clew.text.kept import Kept
 

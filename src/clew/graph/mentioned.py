@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph.columns import Mask, Ragged, freeze
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph.columns import Mask, Ragged, Rows, freeze
 from clew.graph.graph import Graph
 from clew.text.numbering import Numbering

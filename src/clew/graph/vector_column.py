@@ -7,6 +7,7 @@ together. So a graph that has grown keeps the segments of the one before, and ha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol, TypeAlias, overload
@@ -14,7 +15,6 @@ from typing import Any, Protocol, TypeAlias, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from clew.frozen import dataclass
 from clew.graph.columns import (
     COPIED_ROWS,
     Mask,

@@ -11,7 +11,7 @@ import codecs
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -20,7 +20,6 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.cores import usable_cores
 from clew.document import Document
 from clew.embedding.embedder import Embedder, EmbedderSource
-from clew.frozen import dataclass
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
 from clew.index.options import check_names, option_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.frozen import dataclass
 from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned

@@ -11,11 +11,10 @@ from __future__ import annotations
 import sys
 import warnings
 import weakref
+from dataclasses import dataclass
 from opcode import opmap
 from types import CodeType, FrameType
 from typing import TypeVar
-
-from clew.frozen import dataclass
 
 CACHE, POP_TOP = opmap.get("CACHE"), opmap.get("POP_TOP")  # not every interpreter has them
 WORD = 2  # bytes of an instruction

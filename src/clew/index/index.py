@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Literal, Self, Unpack
 
@@ -19,7 +19,6 @@ from clew.algorithms.nearest.hnsw import HNSW
 from clew.context import Context
 from clew.deadline import within
 from clew.embedding.embedder import EmbedderSource
-from clew.frozen import dataclass
 from clew.garbage import collecting_rarely
 from clew.graph import Edges, Graph, canonical_text
 from clew.index.config import IndexConfig, IndexKeywords

@@ -16,12 +16,11 @@ are. The edges of the root lead from a node to itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from clew.context import Context
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from urllib.parse import quote
 
 from clew.document import Document
-from clew.frozen import dataclass
 from clew.graph.sources import NAME_KEYS
 from clew.items import Item, Place
 from clew.source_map import lines_in_text

@@ -8,12 +8,11 @@ and the adapters of frameworks pass the value on whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.index.options import check_names, option_names
 from clew.types import DEFAULT_RECIPE, Method
 

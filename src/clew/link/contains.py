@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import ClassVar
@@ -12,7 +13,6 @@ from urllib.parse import unquote, urldefrag
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph, Mask, Rows, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 

@@ -7,12 +7,12 @@ The rarer a shared entity is, the heavier is the edge.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph, Mask, Ragged, Rows, row_mask
 
 MAX_PLAIN = 4_000  # mentions that are gone through one by one

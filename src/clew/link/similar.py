@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph, Mask, Rows
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 

@@ -13,13 +13,13 @@ names that have it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
-from clew.frozen import dataclass
 from clew.graph import Edges, Graph, Mask, canonical_text, row_mask, texts_at
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 from clew.text.numbering import Numbering

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph
 from clew.order._shared import content_by_prize, stated_facts
 from clew.types import Query, Reading, Subgraph

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from clew.document import Document
-from clew.frozen import dataclass
 
 Look = tuple[int, ...]
 """Size, times of the last write and change in nanoseconds, and inode of a file."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clew.document import Document
-from clew.frozen import dataclass
 
 if TYPE_CHECKING:
     from clew.read.extract.code.python_scopes import Module

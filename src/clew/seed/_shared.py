@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from clew.algorithms.cosines import cosines
 from clew.algorithms.nearest.coarse import MAX_WIDTH, CoarseVectors
 from clew.algorithms.ranking import min_max_scale, top_k
-from clew.frozen import dataclass
 from clew.graph import (
     AnyVectors,
     Floats,

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Mask, Rows, freeze
 
 DEFINES, OVERRIDES, REQUIRES = "defines", "overrides", "requires"

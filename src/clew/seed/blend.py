@@ -6,11 +6,11 @@ Bruch, Gai and Ingber, "An analysis of fusion functions for hybrid retrieval", T
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from clew.algorithms.kernels.mixing import blended
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph
 from clew.seed.bm25 import BM25
 from clew.seed.dense import Dense

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import groupby
 
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.frozen import dataclass
 from clew.graph import (
     EMPTY,
     Graph,

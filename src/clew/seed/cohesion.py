@@ -11,13 +11,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import Graph, Rows
 from clew.text.kept import Kept
 from clew.text.words import terms_of_all

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.algorithms.cosines import Compared, as_cosines, check_width, cosines
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.frozen import dataclass
 from clew.graph import AnyVectors, Floats, Graph, Vectors
 from clew.types import Query, Seeds
 

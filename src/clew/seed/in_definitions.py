@@ -7,12 +7,11 @@ one that is meant has the term as its heading or in a line by itself, or says "A
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.frozen import dataclass
 from clew.graph import Graph
 from clew.seed.in_own_words import InOwnWords
 from clew.text.definitions import DefinitionQuestion

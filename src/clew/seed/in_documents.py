@@ -9,7 +9,7 @@ what a long document says is near to nothing in particular.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.kernels.mixing import added_of_owners
 from clew.algorithms.postings import GroupedPostings
-from clew.frozen import dataclass
 from clew.graph import Graph, canonical_text
 from clew.seed.blend import Blend, best_of, scale_to_best
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart

@@ -16,7 +16,7 @@ the best without them stays so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from clew.algorithms.kernels.mixing import added_of_owners, keep_far
 from clew.algorithms.kernels.postings import add_term_around
 from clew.algorithms.postings import Postings
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Rows, canonical_text, freeze
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart

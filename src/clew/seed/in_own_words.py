@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed.in_sections import InSections
 from clew.text.kept import MAX_KEPT_TEXT, Kept

@@ -12,11 +12,10 @@ of many subjects, such as the options of a command, counts as if it were alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from clew.frozen import dataclass
 from clew.graph import Graph
 from clew.seed.in_summaries import InSummaries
 from clew.seed.section_sizes import OF_LIST, SectionSizesPart

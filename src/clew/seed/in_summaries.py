@@ -9,12 +9,11 @@ passage of its document; what the summary itself gains by that is less, since it
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clew.algorithms.kernels.mixing import raised_by_others
-from clew.frozen import dataclass
 from clew.graph import Graph
 from clew.seed.in_documents import DocumentWordsPart
 from clew.seed.in_neighbours import InNeighbours

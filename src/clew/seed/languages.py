@@ -13,14 +13,13 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed._likely_languages import identify_languages_of
 from clew.text.kept import MAX_KEPT_TEXT, Kept

@@ -13,13 +13,12 @@ to the nearest: facts that nobody has looked through must not outweigh them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from clew.algorithms.ranking import sharpen
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
 from clew.seed._shared import FactRanking, add_notes, entity_scores, names_mentioned

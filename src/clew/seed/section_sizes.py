@@ -13,11 +13,11 @@ of Python between its functions and classes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import Graph, Mask, Rows
 from clew.seed.in_documents import containers_at_the_top, outermost_containers
 

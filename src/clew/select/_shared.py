@@ -7,6 +7,7 @@ fit; and what is read of a subgraph that joins terminals (`select_evidence`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import dense_ranks
-from clew.frozen import dataclass
 from clew.graph import EMPTY, AnyVectors, Floats, Graph, Links, Rows, Vectors, freeze, row_mask
 from clew.types import Query, Seeds, Subgraph
 

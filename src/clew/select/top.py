@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.last_result import remember_last
 from clew.algorithms.ranking import reaches, top_k
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, are_consecutive
 from clew.select._shared import (
     narrow_to,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from clew.algorithms.pagerank.full import WalkPart, pagerank
 from clew.algorithms.pagerank.top import approximate_pagerank, top_pagerank
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Kinds, kinds_without, names_of
 from clew.types import Query, Seeds
 

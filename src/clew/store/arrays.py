@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import blake2b
 from io import FileIO
 from pathlib import Path
@@ -20,7 +21,6 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import VectorColumn, in_blocks
 from clew.store import disk
 from clew.store.syncing import sync_and_close

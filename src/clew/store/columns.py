@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from clew.algorithms.nearest.hnsw import HNSW, HNSWIndex
 from clew.document import Document
 from clew.embedding.compact import is_compact
 from clew.embedding.embedder import FittedEmbedder
-from clew.frozen import dataclass
 from clew.graph import EMPTY, AnyVectors, Edges, Facts, Graph, Vectors, freeze
 from clew.read import Knowledge, Triple
 from clew.read.json_values import to_json

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ import clew.link
 import clew.read
 from clew.embedding.embedder import FITTED, Embedder, FittedEmbedder, embed_texts
 from clew.embedding.static import StaticEmbedding
-from clew.frozen import dataclass
 from clew.graph import Generated, Graph, text_with_heading
 from clew.read import Passage, Triple, is_corpus_wide
 from clew.read.json_values import from_json, to_json

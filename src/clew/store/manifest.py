@@ -13,11 +13,11 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from clew.frozen import dataclass
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings

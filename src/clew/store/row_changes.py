@@ -7,13 +7,13 @@ moved forwards is one that went, and one that came.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.frozen import dataclass
 from clew.graph import Mask, Rows, common_length, expand_ranges, freeze
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn

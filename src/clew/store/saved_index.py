@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import cast
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.frozen import dataclass
 from clew.graph import EMPTY, Graph, GraphColumns, Vectors
 from clew.read import FileReading, Knowledge, Triple
 from clew.store.manifest import Manifest

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from dataclasses import dataclass
 from functools import cached_property
-
-from clew.frozen import dataclass
 
 MAX_WORDS = 5  # of a term; a longer question asks for more than a definition
 MAX_AROUND = 100  # characters on each side of a term that are looked at

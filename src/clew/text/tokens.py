@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Sized
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Protocol, SupportsInt, cast
 
-from clew.frozen import dataclass
 from clew.text.estimate import cumulative_estimate, estimate_each, estimate_tokens
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 

@@ -8,6 +8,7 @@ The same bounds are those of the "vector approximation file" (Weber, Schek and B
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from clew.algorithms.cosines import LOW, check_width, cosines
 from clew.algorithms.kernels.sums import products_of_codes
 from clew.algorithms.ranking import TOLERANCE, top_k
-from clew.frozen import dataclass
 from clew.graph import AnyVectors, Floats, Mask, Vectors, in_blocks, release_pages, seal
 
 LARGEST, LARGEST_OF_QUERY = 127, 2047  # whole numbers

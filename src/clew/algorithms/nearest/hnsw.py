@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 
@@ -22,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.frozen import dataclass
 from clew.graph import Floats, Graph, Mask, Rows, Vectors
 
 MAX_DELETED = 0.2  # of the rows of an index, before one is made anew of those that are left

@@ -22,7 +22,7 @@ Golub and Varga, Numer. Math. 3 (1961), "Chebyshev semi-iterative methods"; Glei
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.pagerank.together import iterate_together, residual_together
 from clew.deadline import current
-from clew.frozen import dataclass
 from clew.graph import Adjacency, Floats, Graph, Rows, Vectors, seal
 
 SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a residual

@@ -18,6 +18,7 @@ Lofgren, Banerjee and Goel, KDD 2014.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 
 from clew.algorithms.pagerank.full import Walk, check_reset, pagerank, solve_places
 from clew.algorithms.ranking import top_k
-from clew.frozen import dataclass
 from clew.graph import Floats, Mask, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector whose best rows are meant

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import as_compared, check_width
-from clew.frozen import dataclass
 from clew.graph import EMPTY, AnyVectors, Floats, Links, Ragged, Rows, Vectors, freeze
 
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens

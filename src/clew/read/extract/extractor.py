@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, cast
 
-from clew.frozen import dataclass
 from clew.graph import EMPTY
 
 Triple = tuple[str, str, str]

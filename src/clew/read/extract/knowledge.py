@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
 
-from clew.frozen import dataclass
 from clew.read.extract.extractor import Passage, Triple
 
 NAMES_FORM = "names 1"

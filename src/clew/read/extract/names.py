@@ -10,8 +10,8 @@ statement about the title of the passage; facts are what a question is compared 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from clew.frozen import dataclass
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import NAMES_FORM, Knowledge, PassagesOf
 from clew.read.extract.name_rules import Rules

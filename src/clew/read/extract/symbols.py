@@ -9,9 +9,9 @@ its whole path where several files define that name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
-from clew.frozen import dataclass
 from clew.graph import EMPTY
 from clew.read.extract.code.code_file import (
     CALLS,

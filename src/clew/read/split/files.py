@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from clew.document import Document
-from clew.frozen import dataclass
 from clew.read.pieces import Piece
 from clew.read.split.splitter import Splitter
 

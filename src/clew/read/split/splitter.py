@@ -9,10 +9,10 @@ never cuts a sentence that fits. On request, passages also end where the subject
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from clew.document import Document
-from clew.frozen import dataclass
 from clew.read.pieces import Piece
 from clew.text.estimate import estimate_tokens
 
