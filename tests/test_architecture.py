@@ -197,6 +197,7 @@ def test_a_first_question_over_a_saved_index_loads_nothing_heavy(tmp_path):
     )
     assert "clew.algorithms.pagerank.kernels.walks" in loaded, "a question that needs a loop"
     assert not loaded & {"scipy", "numba", "py3langid", "importlib.metadata", "sqlite3", "pathspec"}
+    assert "tokenizers" not in loaded, "the words of a question are few"
     assert not loaded & {
         *("clew.index.build", "clew.index.changes", "clew.index.filtering", "clew.store.saving"),
         *("clew.read.sources", "clew.read.formats.table", "clew.read.extract.corpus"),

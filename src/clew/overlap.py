@@ -172,7 +172,9 @@ def _texts_that_come_again(graph: Graph) -> dict[int, str]:
     known = dict(zip(rows[places].tolist(), texts, strict=True))
     of_texts[places] = list(map(hash, texts))
     again = rows[_places_that_come_again(of_texts)]
-    new = again[~np.isin(again, rows[places])]
+    is_known = np.zeros(len(graph), np.bool_)
+    is_known[rows[places]] = True
+    new = again[~is_known[again]]  # `np.isin` imports masked arrays
     known.update(zip(new.tolist(), _stripped_texts(graph, new), strict=True))
     return {row: known[row] for row in again.tolist()}
 
@@ -184,8 +186,10 @@ def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
         >>> _places_that_come_again(np.array([5, 7, 5, 9])).tolist()
         [0, 2]
     """
-    ascending = np.sort(keys)
-    return np.flatnonzero(np.isin(keys, ascending[1:][ascending[1:] == ascending[:-1]]))
+    order = np.argsort(keys)
+    ascending = keys[order]
+    is_as_next = np.append(ascending[1:] == ascending[:-1], np.zeros(min(len(keys), 1), np.bool_))
+    return np.sort(order[is_as_next | np.roll(is_as_next, 1)])
 
 
 def _stripped_texts(graph: Graph, rows: NDArray[np.int64]) -> list[str]:

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from clew import methods, order, seed, select, spread
@@ -840,6 +839,8 @@ def get(recipe: str | Method) -> Method:
         return recipe
     known = RECIPES.get(recipe.lower())
     if known is None:
+        from difflib import get_close_matches  # which no known name needs
+
         near = get_close_matches(recipe.lower(), RECIPES, 1, SIMILAR)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"unknown recipe {recipe!r}; {meant}known: {', '.join(RECIPES)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew import Index, Names
+from clew import Index, Names, processes
 from clew.embedding import bags, compact, counted_beside
 from clew.embedding.counted_beside import CountsBeside, LateCounts
 from clew.embedding.static import TextCounts
@@ -84,9 +84,9 @@ def test_other_texts_become_what_they_are_in_one_process(small, monkeypatch, n_m
     ]
     others[9] = "..."  # without a vector
     alone, rows = bags.fit_bags(TEXTS, others, n_made=n_made)
-    asked, begin_items = [], bags.begin_items
+    asked, begin_items = [], processes.begin_items
     monkeypatch.setattr(
-        bags,
+        processes,
         "begin_items",
         lambda *own, **more: asked.append(begin_items(*own, **more)) or asked[-1],
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +20,16 @@ import clew.embedding.word_vectors
 from clew import Document, Index
 from clew.embedding import word_vectors
 from clew.embedding.embedder import Embedder, embed_texts
+from clew.embedding.few_pieces import MARKED, MAX_LETTERS, FewPieces
 from clew.embedding.latent_semantic import signatures
 from clew.embedding.static import StaticEmbedding, rarest_pieces
-from clew.embedding.word_vectors import WEIGHTS, PieceNumbers, piece_vectors, stored_vectors
+from clew.embedding.word_vectors import (
+    WEIGHTS,
+    WORD_BEGIN,
+    PieceNumbers,
+    piece_vectors,
+    stored_vectors,
+)
 from clew.text.words import cased_words, terms
 
 PASSAGES = [
@@ -175,6 +183,39 @@ def test_pieces_of_words_that_are_read_together_are_those_of_each(words):
         assert numbers.of_all(words) == each
         assert len(numbers) <= 20
         assert numbers.of_all(words[::-1]) == each[::-1]
+
+
+FEW = FewPieces.of_file(word_vectors._file(word_vectors.TOKENIZER))
+LETTERS = st.text("aeilmnorst", min_size=1, max_size=20) | st.text(min_size=1, max_size=9)
+WRITTEN = st.lists(st.sampled_from(sorted(FEW.numbers)), min_size=1, max_size=5).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(LETTERS | WRITTEN | st.text("a=01", min_size=20, max_size=word_vectors.MAX_FEW))
+def test_pieces_of_few_words_are_those_of_the_library(word):
+    """That a merge of less weight has a greater number holds of this file, and is checked here."""
+    tokenizer = word_vectors._tokenizer()
+    if FEW.takes(word):
+        pieces = tokenizer.encode(word, add_special_tokens=False).ids
+        assert list(FEW.of(f"{WORD_BEGIN}{word}")) == pieces
+    else:
+        assert len(word) > MAX_LETTERS or MARKED & {*word}
+
+
+def test_pieces_of_another_file_are_left_to_the_library(tmp_path):
+    content = Path(word_vectors._file(word_vectors.TOKENIZER)).read_text("utf-8")
+    (tmp_path / "other").write_text(content.replace('"e r"', '"r e"', 1), "utf-8")
+    assert FewPieces.of_file(str(tmp_path / "other")) is None
+
+
+def test_the_library_is_loaded_for_many_words():
+    code = (
+        "import sys; from clew.embedding.word_vectors import MAX_FEW, piece_numbers as numbers; "
+        "words = [str(i) for i in range(MAX_FEW + 1)]; numbers().of_all(words[:-1]); "
+        "assert 'tokenizers' not in sys.modules; numbers().of_all(words); "
+        "sys.exit('tokenizers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
 
 
 WORDS = [*" ".join(PASSAGES).split(), "A", "a", "foo_bar", "42nd", "x" * 80, "...", "(1)", "straße"]

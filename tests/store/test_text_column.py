@@ -55,6 +55,19 @@ def test_a_text_that_was_made_is_forgotten_when_many_are(monkeypatch):
             assert len(column.table._made) <= 3
 
 
+@given(
+    st.lists(st.text(max_size=5) | texts.map("".join), min_size=1, max_size=9, unique=True),
+    st.lists(st.integers(0, 8), max_size=20),
+    st.integers(1, 30),
+)
+def test_texts_that_are_made_at_once_are_those_that_are_made_alone(some, codes, part):
+    table, codes = stored(some).table, np.array(codes, np.int64) % len(some)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("MIN_GATHERED", 1), ("PART", part), ("MAX_APART", part // 3)):
+            patch.setattr(text_column, name, value)
+        assert table.made(codes) == [some[code] for code in codes.tolist()]
+
+
 @pytest.mark.parametrize(
     ("raw", "starts"),
     [

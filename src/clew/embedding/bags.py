@@ -53,7 +53,6 @@ from clew.graph import (
     texts_at,
     vectors_of,
 )
-from clew.processes import begin_items
 from clew.second_thread import both
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
@@ -897,6 +896,8 @@ def _begin_others(
     items = [(batch, max(n_kept - i * BATCH, 0)) for i, batch in enumerate(batches)]
     begun = None
     if counts_of is None and len(batches) > 1 and len(texts) <= MAX_BESIDE:
+        from clew.processes import begin_items  # which a question does not load
+
         items.reverse()  # others begin with those of which no vector is sent back
         sizes = [sum(map(len, batch)) for batch, _ in items]
         alone = replace(embedder)  # without what it has computed for itself

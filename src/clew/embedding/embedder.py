@@ -26,7 +26,6 @@ from clew.embedding.recent_vectors import (
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
 from clew.graph import EMPTY, Vectors, seal
-from clew.processes import run_batches
 from clew.progress import progress_bar
 
 __all__ = [
@@ -513,6 +512,8 @@ def _raw_batches(
     if embedder.fitted is not None:  # which counts words, faster than they could be sent elsewhere
         yield from ((batch.texts, embed(batch)) for batch in batches)
         return
+    from clew.processes import run_batches  # which no fitted embedder needs
+
     for batch, raw in zip(batches, run_batches(embed, batches, done), strict=True):
         yield batch.texts, raw
 

@@ -188,7 +188,7 @@ class Reweighting:
         if owner == FACTS:
             found = list(texts_at(graph.facts.texts, own.tolist()))
         else:
-            own = np.intersect1d(own, rows_to_embed(graph))
+            own = own[np.isin(own, rows_to_embed(graph))]  # `np.intersect1d` imports masked arrays
             found = texts_to_embed(graph, own.tolist(), EMPTY)
         for row, text in zip((own - start).tolist(), found, strict=True):
             texts[row] = text

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.embedding.few_pieces import FewPieces
 from clew.graph import Vectors, freeze
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 PIECES, DIMENSIONS = 32_000, 256
 MAX_HEADER = 1 << 16  # bytes of the file of vectors before them
 MAX_KEPT = 200_000  # words whose pieces are kept, some 40 MB
+MAX_FEW = 512  # words whose pieces are found before the library that finds those of many is loaded
 WORD_BEGIN = "\u2581"  # in the place of the space before a word
 
 
@@ -109,7 +111,9 @@ class PieceNumbers(dict[str, tuple[int, ...]]):
     """
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        pieces = _pieces_of(word)
+        pieces = _few_pieces_of(word) if len(self) < MAX_FEW else None
+        if pieces is None:
+            pieces = _pieces_of(word)
         if len(self) < MAX_KEPT:
             self[word] = pieces
         return pieces
@@ -123,6 +127,14 @@ class PieceNumbers(dict[str, tuple[int, ...]]):
             True
         """
         return list(map(self.__getitem__, words))
+
+
+def _few_pieces_of(word: str) -> tuple[int, ...] | None:
+    """Return the pieces of a word, as a question has few; None where the library tells them."""
+    if _tokenizer.cache_info().currsize:
+        return None
+    few = _few_pieces()
+    return few.of(f"{WORD_BEGIN}{word}") if few is not None and few.takes(word) else None
 
 
 def _pieces_of(word: str) -> tuple[int, ...]:
@@ -148,12 +160,18 @@ def piece_numbers() -> PieceNumbers:
 
 
 @lru_cache(maxsize=1)
+def _few_pieces() -> FewPieces | None:
+    return FewPieces.of_file(_file(TOKENIZER))
+
+
+@lru_cache(maxsize=1)
 def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(_file(TOKENIZER))
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    _few_pieces.cache_clear()  # from now on nobody asks them
     return tokenizer
 
 

@@ -270,7 +270,7 @@ class VectorColumn:
             return self.segments[0][rows]
         owners = self._owners(rows)
         gathered = np.empty((len(rows), self.shape[1]), np.float32)
-        for owner in np.unique(owners).tolist():
+        for owner in sorted({*owners.tolist()}):  # `np.unique` imports masked arrays
             own = owners == owner
             gathered[own] = self.segments[owner][rows[own] - self._starts[owner]]
         return gathered

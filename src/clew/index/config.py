@@ -33,7 +33,6 @@ from clew.link import (
     Similar,
     Synonym,
 )
-from clew.processes import start_others, working
 from clew.read import FILES, Extractor, FileReading, Names, Split, Symbols, Triple
 from clew.read.folder_size import folder_size
 from clew.read.json_values import check_savable
@@ -227,6 +226,8 @@ class IndexConfig:
         """
         with self.reading():
             if not (self.untrusted or self.include or self.exclude):
+                from clew.processes import start_others  # as all here, where something is read
+
                 start_others(partial(folder_size, sources))
             from clew.read.cut_as_read import cut_as_read  # these load what reads files
             from clew.read.extract.symbols import takes_modules
@@ -252,6 +253,8 @@ class IndexConfig:
             >>> with IndexConfig().reading():
             ...     loaded = IndexConfig().load(["The sea."])
         """
+        from clew.processes import working
+
         if self.processes is not None:
             return working(self.processes, meanwhile=meanwhile)
         is_own = self.count is estimate_tokens and (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from clew.document import Document
 from clew.graph import EMPTY, Graph
@@ -12,7 +13,6 @@ from clew.processes import count_others, map_items
 from clew.progress import progress_bar
 from clew.read.assembly import assemble, passages_to_extract
 from clew.read.extract.extractor import Passage, Triple
-from clew.read.extract.language_model import ExtractionEstimate, Triples
 from clew.read.known_pieces import CutBefore
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
 from clew.read.pieces import Piece, Split
@@ -21,6 +21,9 @@ from clew.read.split.files import FILES, SplitFiles, is_of_file
 from clew.read.split.splitter import Splitter
 from clew.read.split.whole import keep_whole
 from clew.text.tokens import make_counter
+
+if TYPE_CHECKING:  # what asks a model is loaded by who gives one
+    from clew.read.extract.language_model import ExtractionEstimate, Triples
 
 
 def read_nodes(
@@ -105,6 +108,7 @@ def estimate_extraction(
         exclude: As in `Index.from_documents`.
 
     Example:
+        >>> from clew.read import Triples
         >>> estimate_extraction(["The moon is far."], Triples(lambda prompt: "{}")).calls
         1
     """

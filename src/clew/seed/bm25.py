@@ -19,7 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.postings import Postings
-from clew.graph import Graph, Mask, Rows, canonical_text, texts_with_headings, titles_of_all
+from clew.graph import (
+    EMPTY,
+    Graph,
+    Mask,
+    Rows,
+    canonical_text,
+    texts_with_headings,
+    titles_of_all,
+)
 from clew.seed._kept_stems import KEPT_STEMS, StemmedText
 from clew.seed._likely_languages import likely_language
 from clew.seed._stem_numbers import Forms, RunStems
@@ -251,7 +259,9 @@ class InvertedIndexPart:
                         forms.setdefault(form, stems[stem])
             return forms
 
-        late = tuple(LateForms(partial(forms_of, n)) for n in range(len(languages.names)))
+        late = tuple(
+            LateForms(partial(forms_of, n), holds_texts=True) for n in range(len(languages.names))
+        )
         return InvertedIndex(rows, stems, late, languages.names, postings)
 
     def _of_heading(self, graph: Graph, titles: Sequence[str]) -> list[str]:
@@ -267,14 +277,18 @@ class InvertedIndexPart:
         if not _are_stemmed_alike(languages, before, old, base.part(LanguagesPart()).of_rows):
             return self.compute(graph)
         stems = dict(before.stems)
-        forms = [
-            Forms(name, stems, known)
+        forms = [  # what a term of the new texts is, its stem says, too
+            Forms(name, stems, known.added if isinstance(known, LateForms) else known)
             for name, known in zip(languages.names, before.forms, strict=True)
         ]
         postings = before.postings.with_texts(
             self._numbered(graph, rows[rows >= len(base)], languages, forms)
         )
-        return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
+        grown = tuple(
+            known.with_added(dict(own)) if isinstance(known, LateForms) else dict(own)
+            for known, own in zip(before.forms, forms, strict=True)
+        )
+        return InvertedIndex(rows, stems, grown, languages.names, postings)
 
     def shrink(
         self, graph: Graph, base: Graph, stays: Mask, before: InvertedIndex
@@ -288,8 +302,9 @@ class InvertedIndexPart:
         if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
             return self.compute(graph)
         postings = before.postings.with_only(stays[before.rows])
-        forms = tuple(  # late ones hold the texts, those that are gone among them
-            dict(one) if isinstance(one, LateForms) else one for one in before.forms
+        forms = tuple(
+            dict(one) if isinstance(one, LateForms) and one.holds_texts else one
+            for one in before.forms
         )
         return replace(before, rows=graph.rows(*self.kinds), forms=forms, postings=postings)
 
@@ -338,14 +353,30 @@ class InvertedIndexPart:
 
 
 class LateForms(Mapping[str, int]):
-    """The numbers of the stems of terms, found when one is first asked for: questions ask none."""
+    """The numbers of the stems of terms, found when one is first asked for: questions ask none.
 
-    def __init__(self, make: Callable[[], dict[str, int]]) -> None:
-        self._make = make
+    Args:
+        make: Returns them.
+        added: Those of the terms of texts that came later.
+        holds_texts: Whether `make` has the texts of nodes, which may have gone.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Mapping[str, int]],
+        added: Mapping[str, int] = EMPTY,
+        *,
+        holds_texts: bool = False,
+    ) -> None:
+        self._make, self.added, self.holds_texts = make, added, holds_texts
+
+    def with_added(self, added: Mapping[str, int]) -> LateForms:
+        """Return these, but for other terms of texts that came later."""
+        return LateForms(self._make, added, holds_texts=self.holds_texts)
 
     @cached_property
     def _forms(self) -> dict[str, int]:
-        return self._make()
+        return {**self._make(), **self.added}
 
     def __getitem__(self, form: str) -> int:
         return self._forms[form]

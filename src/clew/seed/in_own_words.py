@@ -174,7 +174,9 @@ def _with_marks(texts: Sequence[str], enough: int) -> list[tuple[int, bool]]:
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
     found = {mark: _places_of(mark, signs) for mark in _ALL_MARKS}
     texts_of = {mark: np.searchsorted(ends, at, side="right") for mark, at in found.items()}
-    marked = np.unique(np.concatenate([*texts_of.values()]))
+    marked = np.flatnonzero(
+        np.bincount(np.concatenate([*texts_of.values()]))
+    )  # `np.unique` imports masked arrays
     begins = _begins_of_words(signs)
     n = np.diff(np.searchsorted(begins, np.append(0, ends)))
     for mark, at in found.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain, pairwise
 from typing import Any
 
@@ -89,7 +89,9 @@ def restore_inverted_index(reader: ColumnReader, graph: Graph) -> None:
     def forms_between(start: int, end: int) -> dict[str, int]:
         return dict(zip(terms[start:end], numbers[start:end].tolist(), strict=True))
 
-    forms = tuple(LateForms(partial(forms_between, start, end)) for start, end in pairwise(bounds))
+    forms = tuple(  # made once for this index and all that changes make of it
+        LateForms(cache(partial(forms_between, start, end))) for start, end in pairwise(bounds)
+    )
     graph.set_part(LANGUAGES, languages)
     graph.set_part(WORDS, InvertedIndex(rows, places_of(stems), forms, languages.names, postings))
 

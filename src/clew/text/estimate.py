@@ -16,8 +16,7 @@ DIGITS_PER_TOKEN = 3
 BATCH = 200_000  # characters that are estimated at once
 
 SPACE, LETTER, DIGIT, OTHER = range(4)
-_ALL_BELOW = "".join(map(chr, range(0x3001)))  # there is no space at higher code points
-SPACES = sorted({*_ALL_BELOW}.difference(*_ALL_BELOW.split()))
+SPACES = list(filter(str.isspace, map(chr, range(0x3001))))  # there is none at higher code points
 CLASS_OF_CODE = np.full(0x3002, OTHER, np.int8)
 CLASS_OF_CODE[[*map(ord, SPACES)]] = SPACE
 CLASS_OF_CODE[ord("0") : ord("9") + 1] = DIGIT

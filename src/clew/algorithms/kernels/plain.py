@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType
@@ -72,16 +73,42 @@ def build_plain(
     ) | {TICK: tick}
     if lists:
         namespace |= {"np": _Lists}
-    try:
-        lines, first_line = inspect.getsourcelines(function)
-    except OSError:
+    source = _source_of(function)
+    if source is None:
         return FunctionType(function.__code__, namespace, function.__name__)
-    module = _Ticking().visit(ast.parse(textwrap.dedent("".join(lines))))
+    module = _Ticking().visit(ast.parse(source))
     module.body[0].decorator_list = []
-    ast.increment_lineno(ast.fix_missing_locations(module), first_line - 1)
+    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
     exec(compile(module, function.__code__.co_filename, "exec"), namespace)  # noqa: S102 - our own source
     plain: Callable[..., Any] = namespace[function.__name__]
     return plain
+
+
+def _source_of(function: Callable[..., Any]) -> str | None:
+    """Return how a function is written; None where its source code is not there.
+
+    `inspect` reads every token to find the last line, half of the time of a first call. The code
+    of the function knows it, unless the interpreter keeps no places.
+    """
+    code = function.__code__
+    places = (place for one in _codes_in(code) for place in one.co_positions())
+    ends = [end for _, end, _, column in places if end and column is not None]
+    written = linecache.getlines(code.co_filename, function.__globals__)
+    lines = written[code.co_firstlineno - 1 : max(ends, default=0)]
+    if not lines:
+        try:
+            lines = inspect.getsourcelines(function)[0]
+        except OSError:
+            return None
+    return textwrap.dedent("".join(lines))
+
+
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """Yield some code and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes_in(constant)
 
 
 class _Lists:
@@ -154,10 +181,8 @@ def with_replaced(
 
 def names_in(code: CodeType) -> Iterator[str]:
     """Yield the names of the globals and attributes in some code, comprehensions included."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_in(constant)
+    for one in _codes_in(code):
+        yield from one.co_names
 
 
 class _Ticking(ast.NodeTransformer):
@@ -182,5 +207,6 @@ class _Ticking(ast.NodeTransformer):
         self.generic_visit(node)
         self.depth -= 1
         call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
-        node.body.insert(0, ast.copy_location(call, node.body[0]))
+        at_first = ast.copy_location(call, node.body[0])
+        node.body.insert(0, ast.fix_missing_locations(at_first))
         return node
