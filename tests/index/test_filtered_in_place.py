@@ -172,3 +172,17 @@ def test_names_of_a_filtered_index_have_their_vectors_when_somebody_asks():
     whole = Index.from_documents(documents[1::2], extractor=Names())
     assert np.array_equal(np.asarray(vectors), np.asarray(whole.graph.vectors))
     same_answers(filtered, whole)
+
+
+def test_a_filter_makes_no_bags_of_names_of_the_whole(monkeypatch):
+    monkeypatch.setattr("clew.embedding.attach.is_compact", lambda _: True)
+    texts = [f"Then {a} met {b} in Corfu." for a in ("Anna", "Ben", "Ella") for b in ("Fay", "Gus")]
+    documents = [Document(f"d{i}", text, {"group": i % 2}) for i, text in enumerate(texts)]
+    index = Index.from_documents(documents, extractor=Names())
+    index.ask(QUESTION, recipe="dense")
+    assert isinstance(index.graph.facts.vectors, VectorColumn)
+    _ = index.graph.facts.vectors.has_vector  # which counts the words of names, too
+    names = index.graph.vectors.segments[-1]
+    assert names.is_counted
+    filtered_index(index, {"group": 1})
+    assert not names.is_made

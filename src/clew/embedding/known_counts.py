@@ -59,7 +59,7 @@ def known_counts(
     numbers = np.arange(len(graph)) if left is None else np.cumsum(stays) - 1
     sources, rows = list[KnownBags](), rows_to_embed(graph)
     rows = rows[stays[rows] & ~graph.kinds.mask("entity")[rows]]
-    for start, segment in _bags_of(graph.vectors):
+    for start, segment in _bags_of(graph.vectors, rows):
         own = _with_bags(segment, rows, start)
         texts = texts_to_embed(
             graph if left is None else left, numbers[own + start].tolist(), replacement_texts
@@ -102,15 +102,21 @@ class KnownCounts:
         return TextCounts.joined(parts).take(np.argsort(np.concatenate(places)))
 
 
-def _bags_of(vectors: AnyVectors) -> Iterator[tuple[int, BagSegment]]:
-    """Yield the bags of a column that are there, each with the row that it starts from."""
+def _bags_of(vectors: AnyVectors, rows: NDArray[Any]) -> Iterator[tuple[int, BagSegment]]:
+    """Yield the bags of some rows that are there, each segment with the row that it starts from.
+
+    Bags of others, as of names, are not made for it.
+    """
     start = 0
     for segment in VectorColumn.of(vectors).segments:
-        if isinstance(segment, BagSegment):
-            yield start, segment
-        elif isinstance(segment, LateBagSegment) and segment.is_counted:
-            yield start, segment.bags
-        start += segment.shape[0]
+        end = start + segment.shape[0]
+        first, last = np.searchsorted(rows, [start, end])
+        if first < last:
+            if isinstance(segment, BagSegment):
+                yield start, segment
+            elif isinstance(segment, LateBagSegment) and segment.is_counted:
+                yield start, segment.bags
+        start = end
 
 
 def _with_bags(segment: BagSegment, rows: NDArray[Any], start: int) -> NDArray[Any]:
