@@ -116,6 +116,8 @@ def exchanged_in_place(
         facts: Triples by document id, of what comes alone.
         progress: Whether to show bars on stderr.
     """
+    if not _can_change(index):
+        return None
     index = with_weights_as_built(index)
     if ids and documents and follow_one_by_one(index.config.links):
         fewer = exchanged_in_place(index, ids, (), {})
@@ -153,7 +155,7 @@ def _with_more(
 ) -> Contents | None:
     """Return the index with more documents, but not their edges; see `with_documents_in_place`."""
     base, config = index.graph, index.config
-    around = _containers_around(index, documents) if _can_change(index) else None
+    around = _containers_around(index, documents)
     if around is None:
         return None
     extractor = CachedExtractor(
