@@ -45,7 +45,9 @@ class HasLocks(Protocol):
         ...
 
 
-_OWNERS: weakref.WeakSet[HasLocks] = weakref.WeakSet()
+_OWNERS: set[weakref.ref[HasLocks]] = set()
+"""The objects whose locks are renewed. A `WeakSet` cannot be read while other threads add to it."""
+
 _ENDLESS: set[str] = set()
 """Modules whose import did not end while a fork waited, as of a program that serves at import."""
 
@@ -67,7 +69,13 @@ def renew_after_fork(owner: HasLocks) -> None:
         >>> Box().lock.locked()
         False
     """
-    _OWNERS.add(owner)
+    _OWNERS.add(weakref.ref(owner, _OWNERS.discard))
+
+
+def _owners() -> list[HasLocks]:
+    """Return the objects that live: other threads go on making some, so it reads a copy."""
+    alive = (reference() for reference in _OWNERS.copy())
+    return [owner for owner in alive if owner is not None]
 
 
 def _before() -> None:
@@ -99,7 +107,7 @@ def _in_parent() -> None:
 
 
 def _call_owners(method: str) -> None:
-    for owner in list(_OWNERS):
+    for owner in _owners():
         getattr(owner, method, lambda: None)()
 
 
@@ -111,7 +119,7 @@ def _release() -> None:
 
 def _in_child() -> None:
     _release()
-    for owner in list(_OWNERS):
+    for owner in _owners():
         owner.renew_locks()
     if "faiss" in sys.modules:
         sys.modules["faiss"].omp_set_num_threads(1)
@@ -140,14 +148,14 @@ def _imported_elsewhere() -> set[str]:
     free = (None, threading.get_ident())
     return {
         name
-        for name, reference in list(locks.items())
+        for name, reference in locks.copy().items()  # at once, while other threads import
         if getattr(reference(), "owner", None) not in free
     }
 
 
 def _renew_cached_properties() -> None:
     """Renew the locks of cached properties: one for those of all objects, before Python 3.12."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("clew.")]
+    modules = [module for name, module in sys.modules.copy().items() if name.startswith("clew.")]
     classes = {c for m in modules for c in list(vars(m).values()) if isinstance(c, type)}
     for member in [member for cls in classes for member in list(vars(cls).values())]:
         if isinstance(member, cached_property) and hasattr(member, "lock"):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from clew import AnswerCache, Document, Index
+from clew.forking import renew_after_fork
 from clew.graph import Graph
 from clew.index.filtering import FilteredIndexesPart
 
@@ -107,6 +108,53 @@ def test_every_lock_is_free_in_the_child(embed, tmp_path):
     finally:
         for release in releases:
             release.set()
+
+
+@pytest.fixture
+def quick_turns():
+    """Have threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_a_fork_reads_its_objects_while_other_threads_make_some(quick_turns):
+    @dataclass(eq=False)
+    class Owner:
+        names: list[str]
+
+        def renew_locks(self):
+            self.names.append("renewed")
+
+        def pause(self):
+            self.names.append("paused")
+
+        def resume(self):
+            self.names.append("resumed")
+
+    owners, stop = [Owner([]) for _ in range(3000)], threading.Event()
+    for owner in owners:
+        renew_after_fork(owner)
+
+    def make():
+        while not stop.is_set():
+            renew_after_fork(Owner([]))  # and let it go at once
+
+    makers = [threading.Thread(target=make) for _ in range(2)]
+    for maker in makers:
+        maker.start()
+
+    def work():
+        assert all(owner.names == ["paused", "renewed"] for owner in owners)
+
+    try:
+        assert in_child(work) == 0
+    finally:
+        stop.set()
+        for maker in makers:
+            maker.join()
+    assert all(owner.names == ["paused", "resumed"] for owner in owners)
 
 
 def ask_all(index):
