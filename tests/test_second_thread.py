@@ -17,7 +17,7 @@ from clew import Document, Index, cores, second_thread
 from clew.algorithms.kernels.compiled import finish_compiling
 from clew.algorithms.pagerank import full
 from clew.deadline import current, within
-from clew.embedding import bags
+from clew.embedding import bag_segment
 from clew.second_thread import Begun, asking, begin, both, one_thread_each
 from clew.seed import _shared
 
@@ -210,7 +210,11 @@ FACTS = {f"d{i}": [(PEOPLE[i % 4], "saw", TOWNS[i * 3 % 5])] for i in range(0, 8
 
 def test_answers_are_the_same_with_it_and_without(second, monkeypatch):
     index = Index.from_documents(DOCUMENTS, facts=FACTS)
-    for module, name in ((bags, "MIN_BESIDE"), (_shared, "MIN_BESIDE"), (full, "MIN_TOGETHER")):
+    for module, name in (
+        (bag_segment, "MIN_BESIDE"),
+        (_shared, "MIN_BESIDE"),
+        (full, "MIN_TOGETHER"),
+    ):
         monkeypatch.setattr(module, name, 1)
     done_beside, run = [], Begun.do_beside
     monkeypatch.setattr(Begun, "do_beside", lambda self: (done_beside.append(1), run(self))[1])

@@ -9,11 +9,20 @@ from clew.algorithms.kernels import bags as kernels
 from clew.algorithms.kernels.bag_lengths import dense_squares
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, add_scaled, bag_sums, row_products
 from clew.algorithms.kernels.block_products import block_products, in_blocks
-from clew.embedding import bags, compared_pieces, interleaved_bags
-from clew.embedding.bags import Bags, MadeBags, Source, as_bags, fit_bags
+from clew.embedding import (
+    bag_making,
+    bag_segment,
+    bag_table,
+    bags,
+    compared_pieces,
+    interleaved_bags,
+)
+from clew.embedding.bag_making import Source, as_bags, bags_of_recent_texts, bags_of_texts, fit_bags
+from clew.embedding.bag_segment import MadeBags
+from clew.embedding.bags import Bags
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
-from clew.embedding.static import StaticEmbedding
+from clew.embedding.static import StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
@@ -59,7 +68,8 @@ def test_bags_are_the_vectors_of_their_texts(static, texts, data):
         vectors[row] = np.roll(embedded[0], row) if row in own else 0
     rows = np.array([row for row in range(n) if row not in without], np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bags, "BATCH", 7)
+        for module in (bag_making, bag_table, bag_segment):
+            patch.setattr(module, "BATCH", 7)
         (segment,) = as_bags(static, [Source(vectors, rows, [texts[row] for row in rows])])
     column = VectorColumn([segment])
     for _ in range(3):
@@ -117,8 +127,8 @@ def test_products_are_the_same_to_the_bit_however_often_they_are_asked_for(stati
     (segment,) = as_bags(static, [Source(vectors, np.arange(len(texts)), texts)])
     question = static.embed_question("When does the ferry leave?")
     before = segment.products(question)
-    monkeypatch.setattr(bags, "MIN_INTERLEAVED", 1)
-    monkeypatch.setattr(bags, "MIN_ASKED", 2)
+    monkeypatch.setattr(bag_table, "MIN_INTERLEAVED", 1)
+    monkeypatch.setattr(bag_table, "MIN_ASKED", 2)
     for times in range(1, 6):
         assert segment.take(np.arange(60)).products(question).tobytes() == before.tobytes()
         assert segment.take(np.arange(5, 40)).products(question).tobytes() == before[5:40].tobytes()
@@ -193,8 +203,9 @@ def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, m
 
 @pytest.mark.parametrize(("most", "n_made"), [(6, 7), (8, 7), (8, 8)])
 def test_counts_that_wait_for_their_vectors_lose_nothing(monkeypatch, most, n_made):
-    monkeypatch.setattr(bags, "BATCH", 2)
-    monkeypatch.setattr(bags, "MAX_MADE", most)
+    for module in (bag_making, bag_table, bag_segment):
+        monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(bag_making, "MAX_MADE", most)
     corpus = ["the sea of Corfu", LONG, "", "sea " * 255, "sea " * 256, "naïve Anna"]
     others = ["Ben leaves", LONG]
     fitted, rows = fit_bags(corpus, others, n_made=n_made)
@@ -264,18 +275,16 @@ def test_pieces_stand_in_blocks_only_where_no_bit_changes(monkeypatch, adds_alik
 def test_texts_that_come_by_and_by_are_counted_once_and_have_their_vectors(batches):
     first = ["The ferry to Corfu leaves at nine.", "Anna met Ben."]
     embedder, rows = fit_bags(first)
-    seen, count = set[str](), bags.TextCounts.of
+    seen, count = set[str](), TextCounts.of
     with pytest.MonkeyPatch.context() as patch:
         for batch in batches:
             counted = list[str]()
-            patch.setattr(
-                bags.TextCounts, "of", lambda some, to=counted: to.extend(some) or count(some)
-            )
-            segment = rows.table.counted(batch)
+            patch.setattr(TextCounts, "of", lambda some, to=counted: to.extend(some) or count(some))
+            segment = bags_of_recent_texts(rows.table, batch)
             assert sorted(counted) == sorted({*batch} - seen)
             seen |= {*batch}
             assert (segment[:] == embedder(batch)).all()
-            at_once = bags.bags_of_texts(fit_bags(first)[1].table, batch)
+            at_once = bags_of_texts(fit_bags(first)[1].table, batch)
             assert segment.scales.tobytes() == at_once.scales.tobytes()
             assert segment.keys.tolist() == at_once.keys.tolist()
     assert len({*rows.table.terms}) == len(rows.table.terms)
@@ -283,13 +292,13 @@ def test_texts_that_come_by_and_by_are_counted_once_and_have_their_vectors(batch
 
 @given(st.lists(text, min_size=1, max_size=8), st.data())
 def test_rows_that_are_taken_keep_the_keys_of_their_pieces(static, texts, data):
-    rows = bags.bags_of_texts(fit_bags(texts)[1].table, texts)
+    rows = bags_of_texts(fit_bags(texts)[1].table, texts)
     for _ in range(3):
         if data.draw(st.booleans()):
             assert len(rows.keys) == len(rows.scales)
         some = data.draw(st.lists(st.integers(0, len(rows.scales) - 1), min_size=1))
         rows, texts = rows.take(np.array(some)), [texts[i] for i in some]
-    assert rows.keys.tolist() == bags.bags_of_texts(rows.table, texts).keys.tolist()
+    assert rows.keys.tolist() == bags_of_texts(rows.table, texts).keys.tolist()
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 31_999), st.integers(1, 255)), max_size=11, unique_by=lambda one: one[0]), max_size=5))  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from clew import Index, Names, processes
-from clew.embedding import bags, compact, counted_beside
+from clew.embedding import bag_making, bag_table, bags, compact, counted_beside
 from clew.embedding.counted_beside import CountsBeside, LateCounts
 from clew.embedding.static import TextCounts
 from clew.graph import Graph
@@ -23,7 +23,7 @@ TEXTS = [
 @pytest.fixture
 def small(monkeypatch):
     """A corpus of few texts is large, and comes in several batches of several parts."""
-    for module in (bags, counted_beside):
+    for module in (bag_making, bag_table, counted_beside):
         monkeypatch.setattr(module, "BATCH", 16)
     monkeypatch.setattr(counted_beside, "PART", 5)
     monkeypatch.setattr(counted_beside, "LAST_PART", 2)
@@ -83,7 +83,7 @@ def test_other_texts_become_what_they_are_in_one_process(small, monkeypatch, n_m
         f"{name} {n} {'...' if n % 5 else 'of ' * 300}" for n, name in enumerate("ABCDEFG" * 7)
     ]
     others[9] = "..."  # without a vector
-    alone, rows = bags.fit_bags(TEXTS, others, n_made=n_made)
+    alone, rows = bag_making.fit_bags(TEXTS, others, n_made=n_made)
     asked, begin_items = [], processes.begin_items
     monkeypatch.setattr(
         processes,
@@ -92,7 +92,7 @@ def test_other_texts_become_what_they_are_in_one_process(small, monkeypatch, n_m
     )
     with working(2):
         map_items(abs, [1, 2], sizes=[10**6] * 2)
-        fitted, found = bags.fit_bags(TEXTS, others, n_made=n_made)
+        fitted, found = bag_making.fit_bags(TEXTS, others, n_made=n_made)
     assert asked[0] is not None
     assert fitted.has_counts_of(alone)
     assert list(found.table.terms) == list(rows.table.terms)
@@ -150,7 +150,7 @@ def test_late_counts_are_those_of_the_distinct_texts_whoever_counts(monkeypatch,
     assert all(ready)
     monkeypatch.setattr(late._work, "ready", lambda: [*ready[:n_done], *[None] * (9 - n_done)])
     for given in (distinct, texts, TEXTS[:3]):
-        found, wanted = bags.widened(late(given)), TextCounts.of(given)
+        found, wanted = bag_making.widened(late(given)), TextCounts.of(given)
         assert found.terms == wanted.terms
         assert found.pieces.tolist() == wanted.pieces.tolist()
         assert np.array_equal(found.of_terms.dense(), wanted.of_terms.dense())

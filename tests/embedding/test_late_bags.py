@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from clew import Document, Index, Names, link
-from clew.embedding import bags, compact, late_bags
-from clew.embedding.bags import fit_bags
+from clew.embedding import bag_making, bag_table, compact, late_bags
+from clew.embedding.bag_making import bags_of_texts, fit_bags
 from clew.embedding.late_bags import LateBags, LateBagSegment, LateTexts
+from clew.embedding.static import StaticEmbedding
 from clew.graph import VectorColumn
 from clew.index.config import DEFAULT_LINKS, LINKS_OF_NAMES
 from tests.conftest import hashed_words
@@ -30,7 +31,8 @@ QUERY = "Who met Anna at the quay that was never seen?"
 @pytest.fixture
 def small(monkeypatch):
     """Batches of few texts, and a graph of few nodes is large."""
-    monkeypatch.setattr(bags, "BATCH", 16)
+    for module in (bag_making, bag_table):
+        monkeypatch.setattr(module, "BATCH", 16)
     monkeypatch.setattr(compact, "MIN_ROWS", 10)
     monkeypatch.setattr(compact, "MIN_COMPACT", 10)
 
@@ -65,13 +67,14 @@ def test_they_are_the_bags_that_are_made_at_once(small, begins):
 
 
 def test_terms_are_numbered_by_the_batch_that_they_come_in_first(monkeypatch):
-    monkeypatch.setattr(bags, "BATCH", 3)
+    for module in (bag_making, bag_table):
+        monkeypatch.setattr(module, "BATCH", 3)
     _, passages = fit_bags(PASSAGES[:2])
     texts = ["west Zoë", "quay", "a", "zoo east", "ape", "north", "east a south", "met 夏"]
     numbered = dict.fromkeys(passages.table.terms)
     for start in range(0, len(texts), 3):
         numbered |= dict.fromkeys(sorted(set(" ".join(texts[start : start + 3]).lower().split())))
-    bags.bags_of_texts(passages.table, texts)
+    bags_of_texts(passages.table, texts)
     assert list(passages.table.terms) == list(numbered)
 
 
@@ -106,7 +109,7 @@ def test_of_many_threads_one_makes_them(small, monkeypatch):
 
 def test_what_is_interrupted_is_made_by_who_asks_next(small, monkeypatch):
     _, whole, column = both()
-    embed_counts, calls = bags.StaticEmbedding.embed_counts, []
+    embed_counts, calls = StaticEmbedding.embed_counts, []
 
     def interrupted(embedder, counts):
         calls.append(counts)
@@ -114,7 +117,7 @@ def test_what_is_interrupted_is_made_by_who_asks_next(small, monkeypatch):
             raise KeyboardInterrupt
         return embed_counts(embedder, counts)
 
-    monkeypatch.setattr(bags.StaticEmbedding, "embed_counts", interrupted)
+    monkeypatch.setattr(StaticEmbedding, "embed_counts", interrupted)
     with pytest.raises(KeyboardInterrupt):
         column.segments[1].compact()
     assert not column.segments[1].is_made

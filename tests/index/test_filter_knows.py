@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import clew.text.stems
 from clew import Document, Index, Names, Splitter, recipes
 from clew.embedding import compact
-from clew.embedding.bags import BagSegment
+from clew.embedding.bag_segment import BagSegment
 from clew.embedding.static import TextCounts
 from clew.graph import VectorColumn
 from clew.index import build as index_build

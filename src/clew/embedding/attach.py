@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import BagTable, fit_bags
+from clew.embedding.bag_making import fit_bags
+from clew.embedding.bag_table import BagTable
 from clew.embedding.compact import is_compact
 from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed

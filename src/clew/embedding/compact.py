@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from clew.embedding.bags import BagSegment, MadeBags, Source, as_bags
+from clew.embedding.bag_making import Source, as_bags
+from clew.embedding.bag_segment import BagSegment, MadeBags
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import FittedEmbedder
 from clew.embedding.late_bags import LateBagSegment

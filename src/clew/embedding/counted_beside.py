@@ -17,7 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import BATCH, narrowed, widened
+from clew.embedding.bag_making import narrowed, widened
+from clew.embedding.bags import BATCH
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import texts_to_embed
 from clew.embedding.static import TextCounts

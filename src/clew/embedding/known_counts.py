@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import BagSegment
+from clew.embedding.bag_segment import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts

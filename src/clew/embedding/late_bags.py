@@ -15,14 +15,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bags import (
-    BagSegment,
-    BagTable,
-    bags_of_counts,
-    narrowed,
-    number_terms,
-    widened,
-)
+from clew.embedding.bag_making import bags_of_counts, narrowed, widened
+from clew.embedding.bag_segment import BagSegment
+from clew.embedding.bag_table import BagTable, number_terms
 from clew.embedding.static import CountsOf, TextCounts
 from clew.forking import renew_after_fork
 from clew.garbage import collecting_rarely
@@ -192,7 +187,7 @@ class LateBagSegment:
         rows: int64 [n], which of them are the rows.
 
     Example:
-        >>> from clew.embedding.bags import fit_bags
+        >>> from clew.embedding.bag_making import fit_bags
         >>> static, passages = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
         >>> late = LateBags(LateTexts(passages.table, lambda: ["Anna", "Corfu"], None, [0, 2]))
         >>> segment = LateBagSegment(late, np.array([1]))

@@ -19,15 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.kernels.bag_lengths import dense_squares, sparse_squares
-from clew.embedding.bags import (
-    MAX_COUNT,
-    OF_PIECES,
-    OF_TERMS,
-    Bags,
-    BagSegment,
-    BagTable,
-    MadeBags,
-)
+from clew.embedding.bag_making import bags_of_recent_texts
+from clew.embedding.bag_segment import BagSegment, MadeBags
+from clew.embedding.bag_table import BagTable
+from clew.embedding.bags import MAX_COUNT, OF_PIECES, OF_TERMS, Bags
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder
 from clew.embedding.late_bags import LateBagSegment
@@ -177,7 +172,7 @@ class Reweighting:
         known = _bags_of(segments[number]) or self._counted_since.get(key)
         if known is None:
             start = sum(one.shape[0] for one in segments[:number])
-            known = self._built.counted(self._texts(owner, segments[number], start))
+            known = bags_of_recent_texts(self._built, self._texts(owner, segments[number], start))
             self._counted_since[key] = known
         return known
 

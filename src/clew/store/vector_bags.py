@@ -11,7 +11,9 @@ import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.embedding.bags import Bags, BagSegment, BagTable
+from clew.embedding.bag_segment import BagSegment
+from clew.embedding.bag_table import BagTable
+from clew.embedding.bags import Bags
 from clew.embedding.compact import bag_segments, can_compact, is_large
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import FittedEmbedder
