@@ -458,18 +458,24 @@ def test_others_are_started_before_it_is_known_what_they_do(work):
     assert not is_alive(other._process.pid)
 
 
+def pids_of_others():
+    """Return the processes that work for this one; not each need have got some of the work."""
+    return {one._process.pid for one in processes._CURRENT.get()._others}
+
+
 class TestWorkElsewhere:
     def test_is_done_by_a_process_that_has_worked_before(self, work):
         sizes = [processes.MIN_SIZE] * 60
         with working(3):
             assert begin_elsewhere(work.who, 7) is None, "none was started yet"
-            others = {pid for _, pid in map_items(work.who, range(60), sizes=sizes)}
+            map_items(work.who, range(60), sizes=sizes)
+            others = pids_of_others()
             first, second = (begin_elsewhere(work.who, item) for item in "ab")
             assert begin_elsewhere(work.who, "c") is None, "all have work"
             end_others()
             (one, its_pid), (other, other_pid) = first.result(), second.result()
         assert (one, other) == ("a", "b")
-        assert {its_pid, other_pid} == others - {os.getpid()}
+        assert {its_pid, other_pid} == others
         assert not any(map(is_alive, (its_pid, other_pid)))
 
     def test_gives_nothing_where_it_fails_or_cannot_be_sent(self, work):
@@ -493,7 +499,8 @@ class TestItemsBegun:
     def test_are_done_by_all_and_what_is_begun_behind_them_waits(self, work):
         with working(3):
             assert begin_items(work.who, range(20), sizes=self.SIZES) is None, "none was started"
-            others = {pid for _, pid in map_items(work.who, range(20), sizes=self.SIZES)}
+            map_items(work.who, range(20), sizes=self.SIZES)
+            others = pids_of_others()
             begun = begin_items(work.who, range(20), sizes=self.SIZES)
             second = begin_items(work.only_even, range(0, 40, 2), sizes=self.SIZES)
             behind = begin_elsewhere(work.who, "last")
@@ -503,15 +510,16 @@ class TestItemsBegun:
             assert {pid for _, pid in results} - {os.getpid()} <= others
             last, pid = behind.result()
         assert last == "last"
-        assert pid in others - {os.getpid()}
+        assert pid in others
 
     def test_are_done_while_nobody_asks(self, work):
         with working(2):
-            own = map_items(work.who, range(20), sizes=self.SIZES)
+            map_items(work.who, range(20), sizes=self.SIZES)
+            others = pids_of_others()
             begun = begin_items(work.who, range(3), sizes=self.SIZES[:3])
             assert begin_elsewhere(work.who, "last").result() is not None
             pids = {pid for _, pid in begun.results()}
-        assert pids == {pid for _, pid in own} - {os.getpid()}
+        assert pids == others
 
     def test_keep_a_process_alive_that_has_other_work_before(self, work):
         with working(2):
@@ -564,11 +572,12 @@ class TestItemsBegun:
 
     def test_come_in_turn_whoever_does_them(self, work):
         with working(2):
-            own = map_items(work.who, range(20), sizes=self.SIZES)
+            map_items(work.who, range(20), sizes=self.SIZES)
+            others = pids_of_others()
             begun = begin_items(work.who, range(20), sizes=self.SIZES)
             found = list(begun.in_turn())
         assert [item for item, _ in found] == list(range(20))
-        assert {pid for _, pid in found} <= {pid for _, pid in own}
+        assert {pid for _, pid in found} <= {os.getpid(), *others}
 
     def test_come_in_turn_up_to_the_first_that_fails(self, work):
         with working(2):
