@@ -24,6 +24,7 @@ from clew.graph import (
     Links,
     MentionedEntitiesPart,
     Rows,
+    distinct,
     freeze,
     kinds_without,
     known_heading_of,
@@ -153,7 +154,7 @@ def _edges_among(graph: Graph, rows: Rows) -> Rows:
     """
     links = graph.known_part(Adjacency(None, directed=False, merge="max"))
     if links is not None:
-        return freeze(np.unique(induced_links(links, rows)[0].edges.values), np.int32)
+        return freeze(distinct(induced_links(links, rows)[0].edges.values), np.int32)
     inside = np.zeros(len(graph), np.bool_)
     inside[rows] = True
     tails, heads = graph.edges.tails, graph.edges.heads

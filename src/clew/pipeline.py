@@ -383,7 +383,7 @@ def _select_notes(n: int, candidates: Subgraph, subgraph: Subgraph) -> dict[str,
     """Return what the trace says of every selector: how it changed the candidates among n nodes."""
     nodes, common = len(subgraph.nodes), len(subgraph.nodes)
     if len(candidates.nodes) < n:
-        common = len(np.intersect1d(candidates.nodes, subgraph.nodes))
+        common = int(np.isin(subgraph.nodes, candidates.nodes).sum())
     return {
         "nodes": nodes,
         "edges": len(subgraph.edges),

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from clew.budget import BudgetError, FittedPage, LeftOut, without_entry, without_unconnected
-from clew.graph import Graph, Mask, Sources, SourcesPart, freeze
+from clew.graph import Graph, Mask, Sources, SourcesPart, distinct, freeze
 from clew.types import UNLIMITED, Reading, Seeds
 
 MAX_ROUNDS = 4
@@ -184,7 +184,7 @@ class _Shares:
         """Return whether content of more than one source has a prize, or a score of the seeds."""
         request = page.request
         found = request.graph.content & ((request.prizes > 0) | (request.seeds.scores > 0))
-        return len(np.unique(self.sources.of_nodes[found])) > 1
+        return len(distinct(self.sources.of_nodes[found])) > 1
 
     def excess(self, page: FittedPage, source: int) -> Excluded:
         """Return all that is of a source but the best of its entries that are within its share."""

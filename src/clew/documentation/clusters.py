@@ -37,7 +37,7 @@ from clew.algorithms.transport.fused_gromov_wasserstein import (
 )
 from clew.algorithms.transport.neighbourhood import Neighbourhood
 from clew.documentation.branches import branch_vectors, find_branches
-from clew.graph import Floats, Graph, Rows, freeze
+from clew.graph import Floats, Graph, Rows, distinct, freeze
 from clew.methods.kurisu.traversal import longest_prefix
 
 MAX_COMPONENTS = 32  # principal components of the questions' vectors
@@ -390,7 +390,7 @@ def _silhouette(
     """Return the mean silhouette of points, or of distances that are `precomputed`."""
     from sklearn.metrics import silhouette_score
 
-    if not 1 < len(np.unique(labels)) < len(labels):
+    if not 1 < len(distinct(labels)) < len(labels):
         return 0.0
     return float(silhouette_score(values, labels, metric=metric))
 

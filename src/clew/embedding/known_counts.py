@@ -18,7 +18,7 @@ from clew.embedding.bag_segment import BagSegment
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.late_bags import LateBagSegment
 from clew.embedding.static import TextCounts
-from clew.graph import AnyVectors, Graph, Mask, VectorColumn
+from clew.graph import AnyVectors, Graph, Mask, VectorColumn, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class KnownCounts:
         numbers = map(self._source_of.get, texts, repeat(nobody))
         source_of = np.fromiter(numbers, np.int64, len(texts))
         parts, places = list[TextCounts](), list[NDArray[np.int64]]()
-        for number in np.unique(source_of).tolist():
+        for number in distinct(source_of).tolist():
             own = np.flatnonzero(source_of == number)
             some = [texts[i] for i in own.tolist()]
             known = number < nobody

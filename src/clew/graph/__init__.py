@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Rows,
         Vectors,
         are_consecutive,
+        distinct,
         expand_ranges,
         first_places,
         freeze,
@@ -77,8 +78,9 @@ else:
         {
             "adjacency": "Adjacency Kinds Links kinds_without names_of",
             "columns": (
-                "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive expand_ranges "
-                "first_places freeze in_blocks offsets_of release_pages row_mask seal unit_rows"
+                "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive distinct "
+                "expand_ranges first_places freeze in_blocks offsets_of release_pages row_mask "
+                "seal unit_rows"
             ),
             "core": "CONNECTORS GraphColumns",
             "deferred_edges": "DeferredEdges LateEdges LateLists",
@@ -148,6 +150,7 @@ __all__ = [
     "carry_grown_parts",
     "carry_shrunk_parts",
     "common_length",
+    "distinct",
     "expand_ranges",
     "first_places",
     "freeze",

@@ -18,7 +18,7 @@ import numpy as np
 from clew.document import Document
 from clew.embedding.embedded_texts import rows_to_embed, texts_embedded_as, texts_to_embed
 from clew.garbage import collecting_rarely
-from clew.graph import Mask, Vectors, row_mask, take_vectors, texts_at
+from clew.graph import Mask, Vectors, distinct, row_mask, take_vectors, texts_at
 from clew.index.build import KnownResults, build_graph, generate_texts
 from clew.index.chains import with_whole_chains
 from clew.index.config import IndexConfig
@@ -444,7 +444,7 @@ def known_vectors(index: IndexContents, stays: Mask | None = None) -> dict[str, 
         is_wanted = stays | graph.generated | row_mask(graph.read_from.owners_of(stays), len(graph))
         rows = rows[is_wanted[rows]]
         vectors = take_vectors(graph.vectors, rows)
-        some = np.unique(facts.read_from.owners_of(stays))
+        some = distinct(facts.read_from.owners_of(stays))
         fact_texts = tuple(texts_at(fact_texts, some.tolist()))
         fact_vectors = take_vectors(fact_vectors, some)
     texts = texts_to_embed(graph, rows.tolist(), instead)

@@ -37,6 +37,7 @@ from clew.graph import (
     NodeChange,
     carry_grown_parts,
     carry_shrunk_parts,
+    distinct,
     freeze,
     row_mask,
     texts_at,
@@ -323,7 +324,7 @@ def _state(index: IndexContents, nodes: Mask, ids: Collection[str | None]) -> bo
         ids: What the facts were given for.
     """
     graph, facts = index.graph, index.graph.facts
-    rows = np.unique(facts.read_from.owners_of(nodes)).tolist() if ids else []
+    rows = distinct(facts.read_from.owners_of(nodes)).tolist() if ids else []
     if not rows:
         return False
     stated = {

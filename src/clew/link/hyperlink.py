@@ -15,7 +15,7 @@ from urllib.parse import unquote, urldefrag
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, freeze, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, distinct, freeze, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
@@ -320,7 +320,7 @@ def _linked_rows(keys: Ragged, last_parts: Collection[str], labels: Collection[s
     # What folder an upward link means depends on where it stands.
     wanted = list(map(_key, {*last_parts, *_UPWARDS, *labels}))
     places = np.flatnonzero(np.isin(keys.values, np.array(wanted, np.int32)))
-    rows: list[int] = np.unique(np.searchsorted(keys.starts, places, side="right") - 1).tolist()
+    rows: list[int] = distinct(np.searchsorted(keys.starts, places, side="right") - 1).tolist()
     return rows
 
 

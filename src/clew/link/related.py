@@ -6,13 +6,17 @@ this kind are saved with the index, and other methods can follow them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Floats, Graph, Ragged, Rows, freeze
+from clew.graph import Edges, Floats, Graph, Ragged, Rows, distinct, freeze
+
+MAX_JOINED = 1 << 22  # pairs of chunks that are held at once, some 170 MB
+NUMBERS = 1 << 63  # of a relation and a pair, in one whole number
 
 
 def related_pairs(
@@ -44,14 +48,10 @@ def related_pairs(
         (array([0, 0], dtype=int32), array([1, 2], dtype=int32))
     """
     relations = _distinct_relations(read_from, subjects, objects, hub_cap, shared)
-    tails, heads, relation = _chunks_of_ends(read_from, relations)
-    distinct = np.flatnonzero(tails != heads)
-    tails, heads, relation = tails[distinct], heads[distinct], relation[distinct]
-    n = int(max(tails.max(initial=0), heads.max(initial=0))) + 1
-    pairs = np.minimum(tails, heads) * n + np.maximum(tails, heads)
-    # A relation joins the same two chunks once.
-    once = np.unique(np.stack([pairs, relation], axis=1), axis=0)[:, 0]
-    pairs, support = np.unique(once, return_counts=True)
+    n = int(read_from.values.max(initial=0)) + 1
+    parts = [_pairs_of(read_from, some, n) for some in _in_parts(read_from, relations, n)]
+    every = np.concatenate([np.zeros(0, np.int64), *parts])
+    pairs, support = np.unique(every, return_counts=True)
     supported = support >= min_support
     pairs = pairs[supported]
     return (
@@ -61,13 +61,39 @@ def related_pairs(
     )
 
 
+def _in_parts(
+    read_from: Ragged, relations: NDArray[np.int64], n: int
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the relations in parts that join few enough pairs to be held, and to be numbered."""
+    joined = np.cumsum(read_from.lengths[relations].prod(axis=1))
+    most, first = NUMBERS // (n * n), 0
+    while first < len(relations):
+        before = int(joined[first - 1]) if first else 0
+        last = int(np.searchsorted(joined, before + MAX_JOINED, side="right"))
+        last = min(max(last, first + 1), first + most)
+        yield relations[first:last]
+        first = last
+
+
+def _pairs_of(read_from: Ragged, relations: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """Return the pairs of chunks that each relation joins, each once: lower times n plus higher."""
+    tails, heads, relation = _chunks_of_ends(read_from, relations)
+    pairs = np.minimum(tails, heads) * n + np.maximum(tails, heads)
+    # A pair and its relation in one number are sorted in a tenth of the time.
+    once: NDArray[np.int64] = distinct((relation * (n * n) + pairs)[tails != heads])
+    once %= n * n
+    return once
+
+
 def _distinct_relations(
     read_from: Ragged, subjects: Rows, objects: Rows, hub_cap: int | None, shared: bool
 ) -> NDArray[np.int64]:
     """Pairs of entities [m, 2], each once; an entity with itself stands for its own chunks."""
-    ends = np.stack([np.minimum(subjects, objects), np.maximum(subjects, objects)], axis=1)
-    ends = ends.astype(np.int64)
-    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+    n = max(int(subjects.max(initial=0)), int(objects.max(initial=0))) + 1
+    first, second = subjects.astype(np.int64), objects.astype(np.int64)
+    pairs = np.minimum(first, second) * n + np.maximum(first, second)
+    pairs = distinct(pairs[first != second])
+    ends = np.stack([pairs // n, pairs % n], axis=1)
     chunks = read_from.lengths
     if shared:
         repeated = np.flatnonzero(chunks > 1)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, distinct, row_mask
 
 MAX_PLAIN = 4_000  # mentions that are gone through one by one
 
@@ -95,7 +95,7 @@ class Shared:
         read_from = graph.read_from.take(entities)
         is_old = read_from.values < n_before
         owners, passages = read_from.owners[is_old], read_from.values[is_old]
-        once = np.unique(owners * len(graph) + passages)
+        once = distinct(owners * len(graph) + passages)
         n_passages = np.bincount(once // max(len(graph), 1), minlength=len(entities))
         joins: Mask = n_passages <= self.max_passages
         return joins
@@ -110,7 +110,7 @@ class Shared:
             return before
         read_from, is_entity = graph.read_from, graph.kinds.mask("entity")
         affected = row_mask(read_from.take(changed).values, len(graph))
-        entities = np.unique(read_from.owners_of(affected))
+        entities = distinct(read_from.owners_of(affected))
         again = self._edges_of(graph, entities[is_entity[entities]].astype(np.int32))
         again = again.take(np.flatnonzero(affected[again.tails] & affected[again.heads]))
         left = before.take(np.flatnonzero(~(affected[before.tails] & affected[before.heads])))
@@ -123,11 +123,11 @@ class Shared:
         n, read_from = len(graph), graph.read_from.take(entities)
         if len(read_from.values) <= MAX_PLAIN:
             return self._edges_of_few(read_from)
-        mentions = np.unique(read_from.owners * n + read_from.values)  # each once, in order
+        mentions = distinct(read_from.owners * n + read_from.values)  # each once, in order
         owners, passages = np.divmod(mentions, max(n, 1))
         lengths = np.bincount(owners, minlength=len(entities))
         keys, orders, factors = [], [], []
-        for size in np.unique(lengths[(lengths >= 2) & (lengths <= self.max_passages)]).tolist():
+        for size in distinct(lengths[(lengths >= 2) & (lengths <= self.max_passages)]).tolist():
             chosen = np.flatnonzero(lengths == size)
             groups = passages[lengths[owners] == size].reshape(-1, size)
             tails, heads = np.triu_indices(size, 1)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Mask, Rows
+from clew.graph import Edges, Graph, Mask, Rows, distinct
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 
 DEFINES = "defines"  # the relation of the facts that state the symbols of a file
@@ -80,7 +80,7 @@ def _has_symbols(graph: Graph) -> Mask:
     if DEFINES not in facts.relations.names:  # as in prose
         return of_code
     stated = np.flatnonzero(facts.relations.mask(DEFINES))
-    documents = np.unique(graph.documents[facts.read_from.take(stated).values])
+    documents = distinct(graph.documents[facts.read_from.take(stated).values])
     for row in documents[documents >= 0].tolist():
         name = graph.ids[row].rpartition("/")[2]
         of_code[row] = CODE_FILE.fullmatch(name, max(name.rfind("."), 0)) is not None

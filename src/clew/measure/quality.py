@@ -21,7 +21,7 @@ import numpy as np
 
 from clew.algorithms.traversal.reached import induced_links
 from clew.context import Context
-from clew.graph import Graph, Links, Rows, Vectors, freeze
+from clew.graph import Graph, Links, Rows, Vectors, distinct, freeze
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def quality(
     """
     from clew.algorithms.traversal.kernels import hops as kernel  # loads the compiler
 
-    rows = freeze(np.unique(rows), np.int32)
+    rows = freeze(distinct(rows), np.int32)
     n = len(rows)
     links = graph.links() if links is None else links
     induced, _ = induced_links(links, rows)

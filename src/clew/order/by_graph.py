@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from clew.graph import Floats, Graph
+from clew.graph import Floats, Graph, distinct
 from clew.order._shared import by_falling_prize, content_rows, stated_facts
 from clew.types import Query, Reading, Subgraph
 
@@ -35,7 +35,7 @@ class ByGraph:
 
         def arrange(query: Query, prizes: Floats, subgraph: Subgraph) -> Reading:
             content = set(content_rows(graph, subgraph).tolist())
-            rows = np.unique(subgraph.nodes)
+            rows = distinct(subgraph.nodes)
             inside = set(rows.tolist())
             ranked = by_falling_prize(rows, prizes).tolist()
             rank = {row: place for place, row in enumerate(ranked)}

@@ -28,6 +28,7 @@ from clew.graph import (
     Rows,
     VectorColumn,
     Vectors,
+    distinct,
     freeze,
     offsets_of,
     seal,
@@ -174,7 +175,7 @@ class CorpusFigures:
         """
         if not len(self.summaries):
             return self.summaries
-        documents = np.unique(self._documents_of(nodes[is_among(nodes, self.passages)]))
+        documents = distinct(self._documents_of(nodes[is_among(nodes, self.passages)]))
         are_around = is_among(self._documents_of(self.summaries), documents)
         around = self.summaries[are_around]
         return around if allowed is None else around[is_among(around, allowed)]

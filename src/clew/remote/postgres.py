@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 
 from clew.deadline import DeadlineError, current
-from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Mask, Ragged, Rows, Vectors, distinct, freeze
 from clew.graph.validate import validate_vectors
 from clew.remote.fact_vectors import ASKED_BEFORE, SOURCES, FactEnds, FactVectors
 from clew.remote.filters import filter_of, filter_of_fact
@@ -363,7 +363,7 @@ class PostgresStore:
             changed = None
             if since is not None and since < version and known:
                 some = [np.frombuffer(numbers, "<i4") for _, numbers in changes]
-                changed = np.unique(np.concatenate(some)).tolist()
+                changed = distinct(np.concatenate(some)).tolist()
             found = kept.begin(self.index, version, kinds, self.dimension, changed)
         question.kept, question.table = found, found.table
 
@@ -410,7 +410,7 @@ class PostgresStore:
         )
         pairs = np.stack([found.subjects, found.objects], axis=1)
         sources = found.read_from.values[: found.read_from.starts[max(0, len(rows) - 1)]]
-        ends = np.unique(np.concatenate([pairs.ravel(), sources]))
+        ends = distinct(np.concatenate([pairs.ravel(), sources]))
         return Near(
             found.numbers,
             freeze(ends, np.int32),
@@ -487,7 +487,7 @@ class PostgresStore:
             none = np.zeros(0, np.int64)
             empty = Graph.of([], vectors=np.zeros((0, self.dimension)), count=self.count)
             return PulledNodes(freeze([], np.int32), empty, none, none, none.astype(np.int8))
-        above = np.unique(columns.unpacked(places).lists("above").values)
+        above = distinct(columns.unpacked(places).lists("above").values)
         above = above[~is_among(above, np.sort(chosen))]
         if len(above):
             columns, of_above = await self._rows(freeze(above, np.int32), where)
@@ -639,7 +639,7 @@ class PostgresStore:
         """
         if table is None or passages is None or facts is None:
             return
-        numbers = np.unique(np.concatenate([passages.numbers, facts.ends]))
+        numbers = distinct(np.concatenate([passages.numbers, facts.ends]))
         missing = freeze(numbers[table.places(numbers) < 0], np.int32)
         if len(missing) >= MIN_AHEAD:
             self._question.ahead = _Ahead(missing, await self._send(self._fetch(missing)))

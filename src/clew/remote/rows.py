@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import AnyVectors, Graph, Ragged, Rows, freeze, take_vectors
+from clew.graph import AnyVectors, Graph, Ragged, Rows, distinct, freeze, take_vectors
 from clew.remote.corpus import key_of_stem
 from clew.remote.packed_rows import PackedRows, PackedRowsPart, metadata_text
 from clew.seed.bm25 import InvertedIndexPart
@@ -129,7 +129,7 @@ def changed_nodes(changes: dict[str, TableChange], numbers: RowNumbers) -> NDArr
         for table in (NODES, ROWS)
         for part in (changes[table].gone, numbers.nodes[changes[table].written].tolist())
     ]
-    return np.unique(np.concatenate([np.array(part, np.int32) for part in some]))
+    return distinct(np.concatenate([np.array(part, np.int32) for part in some]))
 
 
 def _differs(

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Mask, Vectors
+from clew.graph import Mask, Vectors, distinct
 from clew.graph.vector_column import products
 
 CHUNK = 2048  # vectors of a chunk
@@ -86,7 +86,7 @@ class VectorPlaces:
             return found
         chosen = np.zeros((len(places), self._dimension), np.float32)
         owners = places // CHUNK  # below 0 for a row of zeros
-        for owner in np.unique(owners[owners >= 0]).tolist():
+        for owner in distinct(owners[owners >= 0]).tolist():
             own = np.flatnonzero(owners == owner)
             chosen[own] = self._chunks[owner][places[own] - CHUNK * owner]
         return chosen

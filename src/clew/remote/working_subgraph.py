@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph, Rows, Vectors, freeze
+from clew.graph import Floats, Graph, Rows, Vectors, distinct, freeze
 from clew.relevance import MAX_COVERING
 from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.numbers import is_among
@@ -110,7 +110,7 @@ async def pull(
     chosen = await _expand(store, pulled, _Masses.of(found, by_words, scores), bounds, where)
     numbers = np.concatenate([pulled, chosen.numbers])
     summaries = corpus.summaries_around(numbers, found.allowed)
-    numbers = freeze(np.unique(np.concatenate([numbers, summaries])), np.int32)
+    numbers = freeze(distinct(np.concatenate([numbers, summaries])), np.int32)
     nodes = await store.nodes(numbers, found.facts.numbers, where)
     corpus.put_on(nodes, words)
     notes = {"nodes": len(nodes.graph), "edges": len(nodes.graph.edges)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.algorithms.traversal.reached import induced_links
-from clew.graph import Links, Mask, Rows
+from clew.graph import Links, Mask, Rows, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class LinkedToQuestion:
 
     def reached(self, rows: Rows) -> Mask:
         """Return, for each of these rows, whether it is connected where no others are read."""
-        inside = np.unique(np.concatenate([rows, self.connectors]).astype(np.int64))
+        inside = distinct(np.concatenate([rows, self.connectors]).astype(np.int64))
         links, _ = induced_links(self.links, inside, edges=False)
         reached = np.isin(inside, self.roots)
         waiting = np.flatnonzero(reached).tolist()

@@ -28,6 +28,7 @@ from clew.graph import (
     Ragged,
     Rows,
     Vectors,
+    distinct,
     freeze,
     kinds_without,
     products,
@@ -109,7 +110,8 @@ class Bridges:
             offer = Offer(graph, query, seeds, prizes, candidates, budget)
             lengths = _lengths(offer, links, slot_facts, self.method)
             terminals = seeds.start_rows(seeds.scores, self.max_terminals)
-            rows = np.union1d(np.flatnonzero(prizes > 0), candidates.required).astype(np.int32)
+            rows = np.concatenate([np.flatnonzero(prizes > 0), candidates.required])
+            rows = distinct(rows).astype(np.int32)
             if len(candidates.nodes) < len(graph):
                 terminals = terminals[np.isin(terminals, candidates.nodes)]
                 rows = rows[np.isin(rows, candidates.nodes)]

@@ -35,6 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ from clew.algorithms.ranking import exceeds, make_summable, top_k
 from clew.algorithms.traversal.breadth_first import shortest_paths
 from clew.algorithms.traversal.reached import induced_links
 from clew.deadline import current
-from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, freeze, row_mask
+from clew.graph import Floats, Graph, Kinds, Links, Mask, Rows, distinct, freeze, row_mask
 from clew.select._connection import LinkedToQuestion
 from clew.select._page_costs import PageCosts, PageCostsPart
 from clew.select._shared import required_content, required_rows, slots_of
@@ -145,7 +146,7 @@ class Budgeted:
                 chosen = search.choose(search.linked_rows(core, core), core, too_large)
                 note = "from the seed's terminals nothing is reached: the best are linked"
                 chosen = replace(chosen, notes={**chosen.notes, "fallback": note})
-            all_required = np.unique(np.concatenate([chosen.required, candidates.required]))
+            all_required = distinct(np.concatenate([chosen.required, candidates.required]))
             return replace(
                 chosen,
                 required=freeze(all_required, np.int32),
@@ -221,10 +222,10 @@ def working_graph(
 def _reached_rows(links: Links, roots: Rows, max_rows: int) -> NDArray[np.int64] | None:
     """Return all rows that can be reached from the roots, ascending; None if they are too many."""
     inside = row_mask(roots, len(links))
-    new = np.flatnonzero(inside)
+    new: NDArray[Any] = np.flatnonzero(inside)
     while len(new) and inside.sum() <= max_rows:
         near = links.targets[slots_of(links, new)]
-        new = np.unique(near[~inside[near]])
+        new = distinct(near[~inside[near]])
         inside[new] = True
     return None if inside.sum() > max_rows else np.flatnonzero(inside)
 
@@ -279,7 +280,7 @@ class _Search:
     def choose(self, roots: Rows, core: Rows, too_large: Rows) -> Subgraph:
         """Return the best choice in the working graph around the core, seen from the roots."""
         graph, stage, required = self.graph, self.stage, self.required
-        linked = np.unique(np.concatenate([roots, required]))
+        linked = distinct(np.concatenate([roots, required]))
         part = working_graph(graph, self.links, linked, core, self.max_rows)
         is_content, is_required = graph.content[part.rows], np.isin(part.rows, required)
         free = is_content & ~is_required
@@ -287,7 +288,7 @@ class _Search:
         tokens = np.where(is_required, 0, self.costs.entries(part.rows))
         groups, lines = self.costs.headings(part.rows)
         lines = lines.copy()
-        lines[np.unique(groups[is_required & (groups >= 0)])] = 0  # printed in any case
+        lines[distinct(groups[is_required & (groups >= 0)])] = 0  # printed in any case
         problem = Problem(
             part.links.starts,
             part.links.targets,
@@ -458,7 +459,7 @@ class _Search:
 def _kinds_without_facts(graph: Graph) -> tuple[str, ...]:
     """Return the kinds of edge that state no facts."""
     kinds = graph.edges.kinds
-    with_facts = set(np.unique(kinds.codes[graph.edges.facts >= 0]).tolist())
+    with_facts = set(distinct(kinds.codes[graph.edges.facts >= 0]).tolist())
     return tuple(name for code, name in enumerate(kinds.names) if code not in with_facts)
 
 

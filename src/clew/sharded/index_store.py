@@ -18,6 +18,7 @@ from clew.graph import (
     Mask,
     Rows,
     Vectors,
+    distinct,
     expand_ranges,
     freeze,
     offsets_of,
@@ -257,7 +258,7 @@ def _with_containers(graph: Graph, numbers: Rows) -> Rows:
     while len(frontier):
         found[frontier] = True
         above = np.concatenate([graph.parents[frontier], graph.documents[frontier]])
-        above = np.unique(above[above >= 0])
+        above = distinct(above[above >= 0])
         frontier = above[~found[above]]
     return freeze(np.flatnonzero(found), np.int32)
 
@@ -277,7 +278,7 @@ def _near_facts(facts: Facts, vector: Vectors, k: int) -> Near:
     numbers = np.array(list(dict.fromkeys([*best.tolist(), int(scores.argmin())])), np.int64)
     pairs = np.stack([facts.subjects[numbers], facts.objects[numbers]], axis=1)
     passages = [facts.read_from[int(fact)][:SOURCES] for fact in best]
-    ends = np.unique(np.concatenate([pairs.ravel(), *passages]))
+    ends = distinct(np.concatenate([pairs.ravel(), *passages]))
     return Near(
         freeze(numbers, np.int32),
         freeze(ends, np.int32),

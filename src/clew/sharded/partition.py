@@ -16,7 +16,7 @@ from hashlib import blake2b
 import numpy as np
 
 from clew.document import Document
-from clew.graph import Graph
+from clew.graph import Graph, distinct
 
 
 def partition_by_hash(ids: Iterable[str], n: int) -> dict[str, int]:
@@ -76,11 +76,11 @@ def partition_by_components(
     heads = np.concatenate([edges.heads[held], graph.documents[owned]])
     links = coo_array((np.ones(len(tails), np.int8), (tails, heads)), shape=(len(graph),) * 2)
     _, component = connected_components(links, directed=False)
-    documents = np.unique(graph.documents[owned])
+    documents = distinct(graph.documents[owned])
     sizes = np.bincount(component[owned], graph.tokens[owned])
     loads = [(0.0, shard) for shard in range(n)]
     shard_of: dict[int, int] = {}
-    wanted = np.unique(component[documents])
+    wanted = distinct(component[documents])
     for one in wanted[np.lexsort((wanted, -sizes[wanted]))].tolist():
         load, shard = heapq.heappop(loads)
         shard_of[one] = shard

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from clew.graph import Floats, Rows, Vectors, freeze
+from clew.graph import Floats, Rows, Vectors, distinct, freeze
 from clew.remote.corpus import CorpusFigures
 from clew.remote.protocol import (
     Capabilities,
@@ -157,7 +157,7 @@ class ShardedStore:
 
     def _nearest(self, parts: Sequence[Near], k: int) -> Near:
         numbers = self._joined([part.numbers for part in parts])
-        ends = freeze(np.unique(self._joined([part.ends for part in parts])), np.int32)
+        ends = freeze(distinct(self._joined([part.ends for part in parts])), np.int32)
         order, cosines = _best_first(parts)
         chosen = order[:k]
         near = freeze(cosines[chosen] if len(cosines) else [], np.float64)
@@ -167,7 +167,7 @@ class ShardedStore:
         """Return the nearest facts of all shards, and the farthest as the last."""
         each = [self.numbers.of_facts(part.numbers, i) for i, part in enumerate(parts)]
         numbers = np.concatenate([_NONE, *each])
-        ends = freeze(np.unique(self._joined([part.ends for part in parts])), np.int32)
+        ends = freeze(distinct(self._joined([part.ends for part in parts])), np.int32)
         order, cosines = _best_first(parts)
         pairs = [
             np.stack([self.numbers.of_shard(part.pairs[:, end], i) for end in (0, 1)], axis=1)

@@ -23,7 +23,7 @@ import numpy as np
 from clew.algorithms.pagerank.full import build_walk, pagerank
 from clew.algorithms.ranking import top_k
 from clew.algorithms.traversal.reached import TraversalResult, induced_links
-from clew.graph import Floats, Graph, Kinds, kinds_without
+from clew.graph import Floats, Graph, Kinds, distinct, kinds_without
 from clew.spread._searches import BreadthFirst, Search
 from clew.types import Prizes, Query, Seeds
 
@@ -88,7 +88,7 @@ class LocalPageRank:
             restarts = top_k(prizes, self.max_restart_rows)
             restarts = restarts[prizes[restarts] > 0]
             reached = [result.rows for _, result in results]
-            rows = np.unique(np.concatenate([starts, restarts, *reached]))
+            rows = distinct(np.concatenate([starts, restarts, *reached]))
             local, _ = induced_links(links, rows, edges=False)
             reset = np.zeros(len(rows))
             reset[np.searchsorted(rows, restarts)] = prizes[restarts]

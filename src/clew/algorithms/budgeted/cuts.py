@@ -34,7 +34,7 @@ from clew.algorithms.budgeted.reduction import (
     reduce_problem,
 )
 from clew.deadline import OutOfTime, current
-from clew.graph import Floats, Rows, freeze
+from clew.graph import Floats, Rows, distinct, freeze
 
 WORK = 200  # linear programmes, and what integer ones count, see `_integer_work`
 NODES = 100  # of an integer programme count as one unit of work
@@ -408,7 +408,7 @@ def _fix_rows(state: _State, reduced: ReducedPrizes) -> None:
 
 def _grain(prizes: Floats) -> float:
     """Return the number that divides every prize; 0 if it is a tiny part of them."""
-    ratios = [prize.as_integer_ratio() for prize in np.unique(prizes[prizes > 0]).tolist()]
+    ratios = [prize.as_integer_ratio() for prize in distinct(prizes[prizes > 0]).tolist()]
     if not ratios:
         return 0.0
     denominator = reduce(lcm, (below for _, below in ratios))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.graph import Floats, Graph, Mask, Rows, Vectors
+from clew.graph import Floats, Graph, Mask, Rows, Vectors, distinct
 
 MAX_DELETED = 0.2  # of the rows of an index, before one is made anew of those that are left
 HINT = "approximate search needs faiss: pip install 'clew[ann]'"
@@ -140,7 +140,7 @@ class HNSWIndex:
                 " one for each of the rows"
             )
         indexed = np.concatenate([self.rows[~self.deleted], numbers])
-        if len(np.unique(indexed)) < len(indexed):
+        if len(distinct(indexed)) < len(indexed):
             raise ValueError(
                 "a row comes twice, or is in the index already: delete it before it is added again"
             )
@@ -157,7 +157,7 @@ class HNSWIndex:
             ValueError: a number that is not in the index; then nothing is deleted.
         """
         chosen = np.isin(self.rows, np.asarray(rows, np.int64)) & ~self.deleted
-        if chosen.sum() < len(np.unique(rows)):
+        if chosen.sum() < len(distinct(np.asarray(rows, np.int64))):
             raise ValueError("some of the rows to delete are not in the index")
         self._set_deleted(self.deleted | chosen)
 

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.steiner.lengths import EdgeLengths, LazyLengths, edge_lengths, read_only
 from clew.deadline import current
-from clew.graph import Floats, Links, Mask, Rows, freeze
+from clew.graph import Floats, Links, Mask, Rows, distinct, freeze
 
 MAX_EXACT_TERMINALS = 12  # the work triples with each
 MAX_EXACT_CELLS = 20_000_000  # sets of terminals times rows, of 16 bytes each
@@ -119,7 +119,7 @@ def steiner_forest(
     else:
         spanning = METHODS[method](search, rows, max_path)
     ends = [slot_sources(links, spanning.slots), links.targets[spanning.slots].astype(np.int64)]
-    nodes = np.unique(np.concatenate([*ends, rows]))
+    nodes = distinct(np.concatenate([*ends, rows]))
     firsts = np.sort(rows[np.unique(spanning.trees, return_index=True)[1]])
     missing = tuple((int(firsts[0]), int(row)) for row in firsts[1:])
     return SteinerForest(freeze(nodes, np.int32), spanning.slots, float(spanning.cost), missing)
@@ -221,7 +221,7 @@ def _terminal_rows(terminals: ArrayLike, n: int) -> NDArray[np.int64]:
     array = np.asarray(terminals)
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"terminals must be rows, whole numbers; got {array.dtype}")
-    rows = np.unique(array.astype(np.int64))
+    rows = distinct(array.astype(np.int64))
     if len(rows) and not 0 <= rows[0] <= rows[-1] < n:
         raise ValueError(f"terminals must be rows from 0 to {n - 1}; got {rows[0]} to {rows[-1]}")
     return rows
@@ -249,7 +249,7 @@ def _kou(search: _Search, terminals: NDArray[np.int64], max_path: float) -> Span
             trees[a] |= trees[b]
             trees |= dict.fromkeys(trees[b], trees[a])
             paths.append(path_back(search.starts, searches[a][1], b))
-    union = np.unique(np.concatenate(paths))
+    union = distinct(np.concatenate(paths))
     if max_path == np.inf:
         return search.spanning_forest(terminals, union, True)
     # In a spanning tree of the union, the path between two terminals may be longer than their
@@ -290,7 +290,7 @@ def _exact(search: _Search, terminals: NDArray[np.int64], _: float) -> SpanningF
 
     forest = [np.zeros(0, np.int64)]
     trees = search.spanning_forest(terminals, search.mehlhorn(terminals), True).trees
-    for tree in np.unique(trees):
+    for tree in distinct(trees):
         current().check()
         together = terminals[trees == tree]
         _check_exact(len(together), len(search.starts) - 1)

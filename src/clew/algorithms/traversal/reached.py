@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clew.algorithms.cosines import as_compared, check_width
-from clew.graph import EMPTY, AnyVectors, Floats, Links, Ragged, Rows, Vectors, freeze
+from clew.graph import EMPTY, AnyVectors, Floats, Links, Ragged, Rows, Vectors, distinct, freeze
 
 LARGE = 2**31 - 1  # more than there are rows, hops or tokens
 
@@ -62,7 +62,7 @@ def induced_links(
 
     own = np.asarray(rows, np.int64)
     if not (own[1:] > own[:-1]).all():
-        own = np.unique(own)
+        own = distinct(own)
     starts, targets, slots = induced(
         freeze(links.starts, np.int64), freeze(links.targets, np.int32), own
     )

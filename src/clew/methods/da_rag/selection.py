@@ -50,6 +50,7 @@ from clew.graph import (
     MentionedEntitiesPart,
     Ragged,
     Rows,
+    distinct,
     expand_ranges,
     freeze,
     take_vectors,
@@ -304,7 +305,7 @@ class CommunitySearch:
                 entities = self._entities(graph, layers, query, relevance, offered, communities)
             else:
                 entities = graph.rows("entity")
-            entities = np.unique(entities[offered[entities]]).astype(np.int32)
+            entities = distinct(entities[offered[entities]]).astype(np.int32)
             vectors = graph.vectors[layers.entity_rows[entities]]
             relevance[entities] = similarities(vectors, query.vector)
             max_nearest = None if self.chunk_layer else self.max_nearest
@@ -327,14 +328,14 @@ class CommunitySearch:
         rows = layers.chunks.rows[relevance[layers.chunks.rows] > 0]
         chosen = [one.community.rows for one in communities if one.retained]
         if chosen:
-            chunks = np.unique(np.concatenate(chosen))
+            chunks = distinct(np.concatenate(chosen))
         else:
             chunks = rows[top_k(relevance[rows], self.n_nearest)]
         entities = layers.mentioned.take(chunks).values
         if not self.extra_entities:
             return entities
         near = rows[top_k(relevance[rows], self.max_nearest)]
-        others = np.unique(layers.mentioned.take(near).values)
+        others = distinct(layers.mentioned.take(near).values)
         others = others[offered[others]]
         vectors = graph.vectors[layers.entity_rows[others]]
         likest = top_k(similarities(vectors, query.vector), self.extra_entities)
@@ -605,7 +606,7 @@ def _with_reports(
     of_entities = [one.community.rows for one in candidates if one.layer != CHUNKS]
     if not of_entities:
         return candidates
-    rows, links = np.unique(np.concatenate(of_entities)), facts.links
+    rows, links = distinct(np.concatenate(of_entities)), facts.links
     begins, ends = links.starts[rows], links.starts[rows + 1]
     slots = links.edges.take(expand_ranges(begins, ends - begins))
     edges = slots.values

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from clew.algorithms.ranking import reaches
-from clew.graph import Floats, Graph, Mask, Vectors, freeze
+from clew.graph import Floats, Graph, Mask, Vectors, distinct, freeze
 from clew.methods.kurisu.children import ROOT
 from clew.methods.kurisu.edge_learning import MIN_CHANGE, strength_changes
 from clew.methods.kurisu.explanation import (
@@ -209,7 +209,7 @@ class _Ends:
         self.rows = np.union1d(self.rows, inside)
         prizes, best = self.prizes[self.rows], float(self.prizes[inside].max(initial=0))
         certain = self.rows[reaches(prizes, best, best)]
-        passages = np.unique(self.tree.passages_of(certain, content))
+        passages = distinct(self.tree.passages_of(certain, content))
         self.fill = self.limit is not None and len(passages) >= self.limit
         if self.budget is not None and not self.fill:
             self.fill = self._tokens(certain, passages) >= self.budget
@@ -222,7 +222,7 @@ class _Ends:
         if not len(parts):
             return whole
         around = [neighbours(self.graph, self.tree, row, window) for row in parts.tolist()]
-        read = np.unique(np.concatenate([certain, *around]).astype(np.int64))
+        read = distinct(np.concatenate([certain, *around]).astype(np.int64))
         return min(whole, int(tokens[read].sum()) / self.parameters.end_share)
 
 

@@ -14,13 +14,13 @@ has no other edge beside it is a graft that was retained. See `clew.index.learni
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import reaches
-from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, expand_ranges, freeze
+from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, distinct, expand_ranges, freeze
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH, LEARNED
 
 SIMILAR = ("similar",)
@@ -72,12 +72,12 @@ class DocumentTree:
         if content[rows].all():
             return np.sort(rows)
         seen = np.zeros(len(content), np.bool_)
-        frontier = np.unique(rows)
+        frontier: NDArray[Any] = distinct(rows)
         while len(frontier):
             seen[frontier] = True
             slots = self.slots(frontier[~content[frontier]])
-            frontier = np.unique(self.heads[slots[self.contains[slots]]])
-            frontier = frontier[~seen[frontier]].astype(np.int64)
+            frontier = distinct(self.heads[slots[self.contains[slots]]])
+            frontier = frontier[~seen[frontier]]
         return np.flatnonzero(seen & content)
 
     def passages_of(self, rows: IntRows, content: Mask) -> IntRows:
@@ -114,7 +114,7 @@ class DocumentTree:
         left = best.copy()
         left[ended] = 0
         around = self.containers[ended]
-        while len(around := np.unique(around[around >= 0]).astype(np.int64)):
+        while len(around := distinct(around[around >= 0]).astype(np.int64)):
             for container in around.tolist():
                 slots = self.slots(np.array([container]))
                 inside = self.heads[slots[self.contains[slots]]]
@@ -281,7 +281,7 @@ def _container_vectors(
     tokens = np.maximum(graph.tokens[outer], 1).astype(np.float32)
     weighted = graph.vectors[outer] * tokens[:, None]
     around, inside = _ancestors(containers, outer, max_depth)
-    bare, vector_rows = np.unique(around), np.full(len(graph), -1)
+    bare, vector_rows = distinct(around), np.full(len(graph), -1)
     bare = bare[~graph.vectors[bare].any(axis=1)]
     vector_rows[bare] = np.arange(len(bare))
     retained = vector_rows[around] >= 0

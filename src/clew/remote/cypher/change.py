@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Graph, Rows, freeze
+from clew.graph import Graph, Rows, distinct, freeze
 from clew.remote.cypher.generation import RowNumbering
 from clew.remote.cypher.rows import nodes_above
 from clew.remote.filters import CONTENT_KINDS
@@ -128,7 +128,7 @@ def change_of(before: Graph, old: RowNumbering, after: Graph) -> GraphChange | N
         {stem: value for stem, value in now.items() if then.get(stem) != value},
         _stale_nodes(sides),
         freeze(
-            np.unique(np.concatenate([own.facts[some[FACTS]] for _, own, some in sides])), np.int32
+            distinct(np.concatenate([own.facts[some[FACTS]] for _, own, some in sides])), np.int32
         ),
     )
 
@@ -148,7 +148,7 @@ def _stale_nodes(sides: Sequence[tuple[Graph, RowNumbers, Mapping[str, Places]]]
             *(graph.facts.subjects[facts], graph.facts.objects[facts]),
         )
         found += [own.nodes[one] for one in rows]
-    return freeze(np.unique(np.concatenate(found)), np.int32)
+    return freeze(distinct(np.concatenate(found)), np.int32)
 
 
 def first_numbering(graph: Graph) -> RowNumbering:
@@ -270,4 +270,4 @@ def _gone_edges(before: Graph, old: RowNumbering, changes: dict[str, RowChange])
 
 
 def _union(parts: Any) -> Places:  # noqa: ANN401 - arrays of rows
-    return np.unique(np.fromiter(chain.from_iterable(part.tolist() for part in parts), np.int64))
+    return distinct(np.fromiter(chain.from_iterable(part.tolist() for part in parts), np.int64))

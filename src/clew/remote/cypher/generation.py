@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import Rows, expand_ranges, freeze
+from clew.graph import Rows, distinct, expand_ranges, freeze
 from clew.remote.cypher.nearest import GenerationVectors
 from clew.remote.cypher.statement import PlainKeys
 from clew.remote.database import FoundIndex
@@ -86,8 +86,8 @@ class Generation:
         some = [one for one in self.changes if version < one.version <= now]
         if [one.version for one in some] != list(range(version + 1, now + 1)):
             return None
-        nodes = np.unique(np.concatenate([np.zeros(0, np.int32), *(one.nodes for one in some)]))
-        facts = np.unique(np.concatenate([np.zeros(0, np.int32), *(one.facts for one in some)]))
+        nodes = distinct(np.concatenate([np.zeros(0, np.int32), *(one.nodes for one in some)]))
+        facts = distinct(np.concatenate([np.zeros(0, np.int32), *(one.facts for one in some)]))
         return freeze(nodes, np.int32), freeze(facts, np.int32)
 
     def places(self, numbers: ArrayLike) -> PlainKeys:

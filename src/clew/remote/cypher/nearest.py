@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Mask, Rows, Vectors, freeze, products
+from clew.graph import Mask, Rows, Vectors, distinct, freeze, products
 from clew.graph.vector_column import has_vector
 from clew.remote.fact_vectors import SOURCES, FactEnds, FactVectors
 from clew.remote.protocol import Near
@@ -58,5 +58,5 @@ def near_facts(best: FactEnds, worst: FactEnds) -> Near:
     ends = np.concatenate([best.subjects, best.objects, sources, worst.subjects, worst.objects])
     return Near(
         freeze(list(dict.fromkeys([*best.numbers.tolist(), *worst.numbers.tolist()])), np.int32),
-        freeze(np.unique(ends[ends > 0]), np.int32),
+        freeze(distinct(ends[ends > 0]), np.int32),
     )
