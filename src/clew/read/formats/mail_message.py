@@ -203,7 +203,8 @@ class _Reading:
         if kind == "message/rfc822" and part.is_multipart() and not _is_attachment(part):
             for inner in _children(part):
                 headers = _headers_of(inner)
-                yield f"Forwarded message: {headers.subject}\n{headers.in_short(with_subject=False)}".strip()
+                in_short = headers.in_short(with_subject=False)
+                yield f"Forwarded message: {headers.subject}\n{in_short}".strip()
                 yield from self.texts(inner)
         elif kind == "multipart/alternative" and part.is_multipart():
             yield from self._best(part)

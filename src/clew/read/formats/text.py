@@ -54,7 +54,7 @@ def find_markup(text: str) -> str:
         >>> find_markup("# a comment\nname = 1\n"), find_markup("Tides\n=====\n\nHigh.")
         ('text', 'text')
     """
-    if _DIRECTIVE.search(text) and rst.find_title(text):
+    if _DIRECTIVE.search(text) and rst.has_heading(text):
         return "rst"
     if _MARKDOWN_MARK.search(text) and _has_hash_headings(text):
         return "markdown"
