@@ -34,6 +34,7 @@ from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
+from clew.read.formats.text import without_escapes
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage
 from clew.store import is_index
@@ -527,7 +528,7 @@ def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document
     if options.source != STDIN:
         return existing_path(options.source)
     read = sys.stdin.buffer.read()
-    text = read.decode(options.encoding or "utf-8", "replace")
+    text = without_escapes(read.decode(options.encoding or "utf-8", "replace"))
     if not text.strip():
         raise ValueError("nothing came in on stdin: give a folder, a file or an index to read")
     return [Document(STDIN_NAME, text)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ ENCODINGS = [  # that pages on the web are written in, beside UTF-8, the most co
     *("koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp874"),
 ]
 DETECTED_BYTES = 200_000  # by which an encoding is detected
+MIN_WHOLE = 4  # signs beside ASCII in UTF-8, for each that is not, in a damaged text
+_WHOLE_SIGN = re.compile("[^\x00-\x7f\ufffd]")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -84,7 +87,10 @@ class SourceFile:
         try:
             text = self.raw.decode(encoding)
         except UnicodeDecodeError as error:
-            raise UnreadableFileError(f"not text in {encoding}: {error}") from error
+            if self.encoding is not None or encoding != "utf-8-sig":
+                raise UnreadableFileError(f"not text in {encoding}: {error}") from error
+            text = self.raw.decode(encoding, "replace")
+            self.report_lost(self.raw, text, "utf-8")
         if "\0" in text:
             raise UnreadableFileError("binary")
         text = with_plain_line_ends(text)
@@ -96,7 +102,7 @@ class SourceFile:
         """Return the encoding that was named, else by the mark, else the declared one, else UTF-8.
 
         Bytes that are in none of these are in the encoding that is detected. That is reported,
-        since it is a guess.
+        since it is a guess. Where some bytes are damaged, and much more is in UTF-8, it is UTF-8.
 
         Raises:
             UnreadableFileError: The bytes look like no text.
@@ -112,7 +118,7 @@ class SourceFile:
         try:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:
-            return self._detect_encoding()
+            return "utf-8-sig" if _is_damaged_utf_8(self.raw) else self._detect_encoding()
         return "utf-8-sig"
 
     def _detect_encoding(self) -> str:
@@ -174,6 +180,17 @@ class SourceFile:
         if lost:
             what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
             self.report(f"read, but for {what} in its encoding, {encoding}")
+
+
+def _is_damaged_utf_8(raw: bytes) -> bool:
+    """Return whether bytes are UTF-8 but for some that are none.
+
+    In another encoding hardly any sign beside ASCII is one of UTF-8 by chance.
+    """
+    if any(byte in raw for byte in BINARY_BYTES):
+        return False
+    text = raw.decode("utf-8", "replace")
+    return len(_WHOLE_SIGN.findall(text)) >= MIN_WHOLE * text.count("\ufffd")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from clew.document import Document
 from clew.read.formats import markdown, rst
-from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
 from clew.read.formats.outline import Block, Outline, Share
@@ -24,6 +24,11 @@ _DIRECTIVE = re.compile(
     r"|:(?:[a-z]+:)?[a-z]+:`[^`\n]+`",
     re.MULTILINE,
 )
+# Escape sequences: of colours and the cursor, of titles and links, and of two signs.
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])"
+)
+_STRUCK_OVER = re.compile(r"[^\n\x08]\x08")
 _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
@@ -32,13 +37,30 @@ MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the file as one document, in the markup that it is written in."""
-    text = file.text()
+    text = without_escapes(file.text())
+    if not text.strip():
+        raise UnreadableFileError("empty")
     format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
     if format == "markdown":
         yield markdown.read_text(file, text)
     else:
         title = rst.find_title(text) if format == "rst" else None
         yield file.document(text, format, title=title)
+
+
+def without_escapes(text: str) -> str:
+    r"""Return a text without what colours it in a terminal, as logs and printed pages have it.
+
+    These are escape sequences, and signs that are struck over to be bold or underlined. Lines stay
+    where they are.
+
+    Example:
+        >>> without_escapes("\x1b[31mERROR\x1b[0m N\bNA\bAM\bME\bE _\bx")
+        'ERROR NAME x'
+    """
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    return _STRUCK_OVER.sub("", text) if "\b" in text else text
 
 
 def find_markup(text: str) -> str:
