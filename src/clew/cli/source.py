@@ -472,15 +472,21 @@ def skipped_files(files: Sequence[tuple[str, str]], label: str = "not read") -> 
         label: What the line begins with.
 
     Returns:
-        How many files for which reason, and the first names of each.
+        How many files for which reason, and the first names of each, with the folders of those
+        that have one name.
 
     Example:
-        >>> skipped_files([("a/logo.png", "binary"), ("a/b.png", "binary"), ("c.txt", "empty")])
-        'not read: 2 binary (logo.png, b.png); 1 empty (c.txt)'
+        >>> skipped_files([("a/b/c.md", "empty"), ("a/d/c.md", "empty"), ("a/logo", "binary")])
+        'not read: 2 empty (b/c.md, d/c.md); 1 binary (logo)'
     """
     groups = []
     for reason, number in Counter(reason for _, reason in files).most_common():
-        names = [Path(path).name for path, own in files if own == reason][:MAX_NAMES]
+        paths = [Path(path) for path, own in files if own == reason]
+        times = Counter(path.name for path in paths)
+        names = [
+            path.name if times[path.name] == 1 else "/".join(path.parts[-2:])
+            for path in paths[:MAX_NAMES]
+        ]
         more = ", …" if number > MAX_NAMES else ""
         groups.append(f"{number:,} {reason} ({', '.join(names)}{more})")
     return f"{label}: {'; '.join(groups)}"
@@ -503,7 +509,7 @@ def one_or_several(sources: list[str]) -> str | list[str]:
 
 def is_saved(source: str | list[str]) -> bool:
     """Return whether a source is a saved index."""
-    if not isinstance(source, str):
+    if not isinstance(source, str) or not source:
         return False
     return is_remote(source) or is_storage(source) or is_index(Path(source).expanduser())
 
@@ -541,7 +547,7 @@ def existing_path(source: str) -> Path:
         FileNotFoundError: There is nothing at that path.
     """
     path = Path(source).expanduser()
-    if not path.exists():
+    if not source or not path.exists():  # "" is what a shell makes of a variable without a value
         raise FileNotFoundError(f"there is no file or folder {source!r}")
     return path
 

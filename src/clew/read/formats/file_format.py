@@ -12,6 +12,7 @@ from typing import Any
 
 from clew.document import Document
 from clew.read.formats.declared_encoding import declared_encoding
+from clew.read.formats.not_text import why_no_text
 from clew.read.formats.outline import Outline, Share
 
 BINARY_BYTES = (*range(7), *range(14, 27), *range(28, 32))  # control characters no text has
@@ -129,7 +130,7 @@ class SourceFile:
             [] if is_binary else list(from_bytes(self.raw[:DETECTED_BYTES], cp_isolation=ENCODINGS))
         )
         if not matches:
-            raise UnreadableFileError("not text in UTF-8, nor in another encoding that is known")
+            raise UnreadableFileError(why_no_text(self.path.name))
         # Of those that read the bytes with the fewest oddities, the most common one counts.
         encoding = min(
             (round(match.chaos, 3), -round(match.coherence, 2), ENCODINGS.index(name))
