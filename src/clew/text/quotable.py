@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
+from clew.text.entries import entries_in
 from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
@@ -124,6 +125,10 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
 
 
 def _sentences(text: str, span: Span) -> Iterator[Quotable]:
+    if entries := entries_in(text, *span):
+        for start, end in entries:
+            yield Quotable(start, end, text[start:end])
+        return
     pairs = _paired_marks(text, span)
     for message in _messages(text, span):
         for begin, stop in sentences(text, *message, "en"):

@@ -17,6 +17,7 @@ from clew.read.formats.file_format import Format, SourceFile, UnreadableFileErro
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
 from clew.read.formats.outline import Block, Outline, Share
+from clew.text.entries import entries_in
 from clew.text.spans import paragraphs
 
 _DIRECTIVE = re.compile(
@@ -32,6 +33,8 @@ _STRUCK_OVER = re.compile(r"[^\n\x08]\x08")
 _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
+LONG = 1 / 2  # of a passage: an entry
+MAX_LONG = 0.02  # of the entries
 MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 
@@ -103,9 +106,18 @@ def outline(text: str, share: Share | None = None) -> Outline:
 
 
 def _paragraph(text: str, start: int, end: int, share: Share | None) -> Block:
-    """Return a paragraph, with its messages where it is a row of them."""
+    """Return a paragraph, with its messages or entries where it is a row of them.
+
+    Where the entries are long, passages that end between two would be half empty.
+    """
     messages = messages_in(text, start, end, share)
-    return Block(start, end, "list", messages) if messages else Block(start, end)
+    if messages or share is None or share(start, end) <= 1:
+        return Block(start, end, "list", messages) if messages else Block(start, end)
+    entries = entries_in(text, start, end)
+    n_long = sum(share(*entry) > LONG for entry in entries)
+    if not entries or n_long > MAX_LONG * len(entries):
+        return Block(start, end)
+    return Block(start, end, "list", tuple(Block(*entry) for entry in entries))
 
 
 def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says

@@ -1,0 +1,49 @@
+"""The entries of what is written by programs or for them: logs, settings, calendars, contacts.
+
+Each begins a line: with a time, a key and a sign behind it, a mark, or a word alone. What is
+indented below one goes on with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clew.text.spans import Span, lines
+
+MIN_ENTRIES = 3
+MIN_SHARE = 0.8  # of the lines that begin something, but for remarks
+MAX_REMARKS = 0.5  # of the lines
+_REMARK = re.compile(r"#|;|//|--")
+# A word with a colon and a space behind it is a key where it is in lower case: others speak so.
+_ENTRY = re.compile(
+    r"(?:[\w./-]+ )?[\[(]?\d{1,4}[-/.:]\d{1,2}[-/.:\d]|[A-Z][a-z][a-z] [ \d]\d \d\d:\d|\[[A-Z]+\]"
+    r"|(?:- +)?[\"']?[\w$@.-][\w$@./-]*[\"']?(?:[ \t]*=|(?:;[^\s:=;]{1,40})*[=:](?=\S|$))"
+    r"|(?:- +)?[\"']?[a-z_$@][\w$@./-]*[\"']?: "
+    r"|[!-~]+$|[^\t\n]{1,60}\t+\S"  # a word alone, or columns
+    r"|\[[^\]\n]*\]$|[{}\]\[][,;]?$|<[^\n]*>$"
+)
+
+
+def entries_in(text: str, start: int, end: int) -> list[Span]:
+    r"""Return the entries in `text[start:end]`, with remarks by themselves; [] for other texts.
+
+    Example:
+        >>> settings = "[db]\nhost = sea\nport = 54,\n  55\nsize = 7"
+        >>> [settings[slice(*span)] for span in entries_in(settings, 0, len(settings))][1:3]
+        ['host = sea', 'port = 54,\n  55']
+        >>> entries_in("Ann went\nto sea.\nNote: it\nwas late.", 0, 35)
+        []
+    """
+    spans, entries, remarks, indent = list[Span](), 0, 0, None
+    for begin, stop in lines(text, start, end):
+        own = begin - (text.rfind("\n", 0, begin) + 1)
+        is_entry = bool(_ENTRY.match(text, begin, stop))
+        is_remark = not is_entry and bool(_REMARK.match(text, begin, stop))
+        if spans and not is_entry and not is_remark and indent is not None and own > indent:
+            spans[-1] = (spans[-1][0], stop)
+            continue
+        spans.append((begin, stop))
+        entries, remarks = entries + is_entry, remarks + is_remark
+        indent = own if is_entry else indent
+    enough = max(MIN_ENTRIES, MIN_SHARE * (len(spans) - remarks))
+    return spans if entries >= enough and remarks <= MAX_REMARKS * len(spans) else []
