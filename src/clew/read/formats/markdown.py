@@ -13,10 +13,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
+from clew.graph.link_targets import NOTE
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.outline import Block, Close, Heading, Outline, Share
 from clew.read.formats.titles import find_title_heading, tells_subject
@@ -48,6 +49,8 @@ _ONLY_MARKS = re.compile(r"[ \t>]*(?:(?:[-*+=]|\d{1,9}[.)])[ \t>]*)+")
 _UNDERLINE = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*(?:\n|\Z)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
 _PICTURE = re.compile(r"\[?!\[[^\]\n]*\][(\[][^)\]\n]*[)\]](?:\][(\[][^)\]\n]*[)\]])?|<[^<>\n]*>")
+# A link to a note, as programs for notes write it: `[[Moon]]`, `[[Moon#Seas|the seas]]`.
+_NOTE = re.compile(r"\[\[([^\[\]|\n]{1,250})(?:\|[^\[\]\n]*)?\]\]")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
 
@@ -333,7 +336,7 @@ def front_matter_title(text: str) -> str | None:
 
 def find_links(text: str) -> tuple[str, ...]:
     """Return the link targets of a Markdown text, each once."""
-    if "](" not in text and "]:" not in text and "<" not in text:
+    if not any(mark in text for mark in ("](", "]:", "<", "[[")):
         return ()
     return tuple(dict.fromkeys(target for _, target in _links(text, _parse(text))))
 
@@ -413,12 +416,19 @@ def _links(text: str, parsed: _ParsedText) -> Iterator[tuple[int, str]]:
     for token in parsed.tokens:
         if token.map:
             place, end = max(place, starts[token.map[0]]), starts[token.map[1]]
-        for link, inside in pairwise(token.children or ()):
-            if link.type == "link_open" and (target := link.attrGet("href")):
+        children = token.children or []
+        for link, inside in zip_longest(children, children[1:]):
+            found = list[tuple[str, str]]()  # what it begins with, and its target
+            if link.type == "link_open" and inside and (target := link.attrGet("href")):
                 mark = "<" if link.markup == "autolink" else "["
-                match = text.find(mark + inside.content, place, end)
+                found = [(mark + inside.content, str(target))]
+            elif link.type == "text" and "[[" in link.content:
+                notes = _NOTE.finditer(link.content)
+                found = [(f"[[{note[1]}", f"{NOTE}{note[1].strip()}") for note in notes]
+            for beginning, target in found:
+                match = text.find(beginning, place, end)
                 place = match if match >= 0 else trim_span(text, min(place, end), end)[0]
-                yield place, str(target)
+                yield place, target
                 place += 1
 
 
