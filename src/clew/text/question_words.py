@@ -95,10 +95,16 @@ def weigh_by_covers(by_stem: WordsByStem, covers: Sequence[frozenset[str]]) -> Q
 def _is_same_word(one: str, other: str) -> bool:
     """Return whether two words share four letters and differ in their last two at most.
 
-    Such are "cost" and "costs", "маяк" and "маяка".
+    Such are "cost" and "costs", "маяк" and "маяка". Those that differ in a digit are not the same.
+
+    Example:
+        >>> _is_same_word("route66", "route66s"), _is_same_word("route66", "route61")
+        (True, False)
     """
     shared = max(STEM, max(len(one), len(other)) - 2)
-    return min(len(one), len(other)) >= shared and one[:shared] == other[:shared]
+    if min(len(one), len(other)) < shared or one[:shared] != other[:shared]:
+        return False
+    return not any(sign.isdigit() for sign in one[shared:] + other[shared:])
 
 
 def _letters(word: str) -> int:
