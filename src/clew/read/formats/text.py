@@ -102,13 +102,19 @@ def _has_hash_headings(text: str) -> bool:
 def outline(text: str, share: Share | None = None) -> Outline:
     """Return the paragraphs of a text and their messages, or what its indentation shows."""
     parts = outline_by_indentation(text)
-    return Outline(parts or tuple(_paragraph(text, *span, share) for span in paragraphs(text)))
+    return Outline(parts or tuple(paragraph_block(text, *span, share) for span in paragraphs(text)))
 
 
-def _paragraph(text: str, start: int, end: int, share: Share | None) -> Block:
+def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Block:
     """Return a paragraph, with its messages or entries where it is a row of them.
 
     Where the entries are long, passages that end between two would be half empty.
+
+    Args:
+        text: The text.
+        start: Where the paragraph starts.
+        end: Where it ends.
+        share: As `Format.outline` takes it; None where sizes do not matter.
     """
     messages = messages_in(text, start, end, share)
     if messages or share is None or share(start, end) <= 1:
