@@ -120,7 +120,7 @@ _ASCIIDOC = Markup(
     listing=re.compile(r"((?:-{4,}|\.{4,}|\+{4,}|/{4,})$|```).*"),
     listing_end="{0}",
     title=None,
-    link=re.compile(r"(?:xref|link|include):{1,2}([^\s\[\]]+)\["),
+    link=re.compile(r"(?:xref|link|include):{1,2}([^\s\[\]]{1,250}+)\["),
     underlines="=-~^+",
 )
 _ORG = Markup(
