@@ -45,6 +45,14 @@ def test_prose_has_no_entries(kind):
     assert entries_in(text, 0, len(text)) == []
 
 
+def test_an_event_and_a_contact_are_each_one_entry():
+    events = [EVENT.format(number) for number in range(3)]
+    long = f"BEGIN:VCARD\nFN:Ann\nPHOTO:{'x' * 900}\nEND:VCARD"
+    text = "\n".join(["BEGIN:VCALENDAR", *events, "END:VCALENDAR", long])
+    found = [text[slice(*span)] for span in entries_in(text, 0, len(text))]
+    assert found == ["BEGIN:VCALENDAR", *events, "END:VCALENDAR", *long.split("\n")]
+
+
 def test_a_line_of_settings_is_quoted_alone(tmp_path):
     settings = "; main settings\n[database]\nhost = db.sea\nport = 5433\npool_size = 12\n"
     (tmp_path / "app.ini").write_text(settings)

@@ -7,12 +7,15 @@ indented below one goes on with it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from clew.text.spans import Span, lines
 
 MIN_ENTRIES = 3
 MIN_SHARE = 0.8  # of the lines that begin something, but for remarks
 MAX_REMARKS = 0.5  # of the lines
+MAX_RECORD = 600  # characters of an event or a contact that is one entry
+_RECORD = re.compile(r"BEGIN:(VEVENT|VTODO|VJOURNAL|VCARD)")  # of iCalendar and vCard
 _REMARK = re.compile(r"#|;|//|--")
 # A word with a colon and a space behind it is a key where it is in lower case: others speak so.
 _ENTRY = re.compile(
@@ -46,4 +49,24 @@ def entries_in(text: str, start: int, end: int) -> list[Span]:
         entries, remarks = entries + is_entry, remarks + is_remark
         indent = own if is_entry else indent
     enough = max(MIN_ENTRIES, MIN_SHARE * (len(spans) - remarks))
-    return spans if entries >= enough and remarks <= MAX_REMARKS * len(spans) else []
+    if entries < enough or remarks > MAX_REMARKS * len(spans):
+        return []
+    return list(_with_whole_records(text, spans))
+
+
+def _with_whole_records(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield the entries; those of an event or a contact that is not long are one."""
+    i = 0
+    while i < len(spans):
+        start, end = spans[i]
+        behind = i + 1
+        if begin := _RECORD.fullmatch(text, start, end):
+            last = f"END:{begin[1]}"
+            for j in range(i + 1, len(spans)):
+                if spans[j][1] - start > MAX_RECORD:
+                    break
+                if text[slice(*spans[j])] == last:
+                    end, behind = spans[j][1], j + 1
+                    break
+        yield start, end
+        i = behind
