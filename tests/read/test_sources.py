@@ -132,6 +132,23 @@ def test_a_few_bytes_that_are_none_of_their_encoding_leave_the_others_as_they_ar
     ]
 
 
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_utf_16_is_known_without_its_mark(tmp_path, order):
+    text = "Die Sauna öffnet um 16 Uhr – täglich.\nSie schließt um zehn."
+    numbers = bytes(range(1, 256)) * 8
+    wide = b"".join(bytes((0, one)) for one in numbers)  # every other byte is 0
+    write(
+        tmp_path, {"a.txt": text.encode(f"utf-16-{order}"), "b.dat": wide, "c.dat": b"ab\0\0" * 9}
+    )
+    (document,), skipped, _ = load_documents(tmp_path)
+    assert document.text == text
+    assert [(Path(path).name, why.split(",")[0]) for path, why in skipped] == [
+        ("a.txt", f"read as utf-16-{order}"),
+        ("b.dat", "not text in UTF-8"),
+        ("c.dat", "binary"),
+    ]
+
+
 def test_colours_of_a_terminal_are_no_words(tmp_path):
     log = "\x1b[1;31mERROR\x1b[0m disk full\n\x1b]0;title\x07N\bNO\bO \x1b(B_\bspace\nleft\n"
     write(tmp_path, {"a.log": log, "b.txt": "\x1b[0m\n"})

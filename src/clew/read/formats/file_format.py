@@ -22,6 +22,8 @@ ENCODINGS = [  # that pages on the web are written in, beside UTF-8, the most co
 ]
 DETECTED_BYTES = 200_000  # by which an encoding is detected
 MIN_WHOLE = 4  # signs beside ASCII in UTF-8, for each that is not, in a damaged text
+MIN_ASCII = 0.6  # of the signs of a text in UTF-16 without its mark
+_CONTROL = re.compile(f"[{re.escape(bytes(BINARY_BYTES).decode())}]")
 _WHOLE_SIGN = re.compile("[^\x00-\x7f\ufffd]")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -120,11 +122,13 @@ class SourceFile:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             return "utf-8-sig" if _is_damaged_utf_8(self.raw) else self._detect_encoding()
-        return "utf-8-sig"
+        return self._guessed(encoding) if (encoding := _unmarked_utf_16(self.raw)) else "utf-8-sig"
 
     def _detect_encoding(self) -> str:
         from charset_normalizer import from_bytes
 
+        if utf_16 := _unmarked_utf_16(self.raw):
+            return self._guessed(utf_16)
         is_binary = any(byte in self.raw for byte in BINARY_BYTES)
         matches = (
             [] if is_binary else list(from_bytes(self.raw[:DETECTED_BYTES], cp_isolation=ENCODINGS))
@@ -138,11 +142,13 @@ class SourceFile:
             for name in match.could_be_from_charset
             if name in ENCODINGS
         )[2]
+        return self._guessed(ENCODINGS[encoding])
+
+    def _guessed(self, encoding: str) -> str:
+        """Return an encoding, and report once that it is a guess."""
         if self.path.as_posix() not in {path for path, _ in self.skipped}:
-            self.report(
-                f"read as {ENCODINGS[encoding]}, which it looks like; encoding= names another"
-            )
-        return ENCODINGS[encoding]
+            self.report(f"read as {encoding}, which it looks like; encoding= names another")
+        return encoding
 
     def document(
         self, text: str, format: str = "text", *, title: str | None = None, **metadata: object
@@ -181,6 +187,22 @@ class SourceFile:
         if lost:
             what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
             self.report(f"read, but for {what} in its encoding, {encoding}")
+
+
+def _unmarked_utf_16(raw: bytes) -> str:
+    """Return in which order bytes without a mark are UTF-16, or "" where they are not.
+
+    Of each sign of ASCII one byte is 0, and it is the first or the second one of all.
+    """
+    if b"\0" not in raw[:64]:  # as of nearly all files
+        return ""
+    sample = raw[: DETECTED_BYTES // 2 * 2]
+    zeros = [sample[i::2].count(0) for i in (0, 1)]
+    if min(zeros) > 0 or max(zeros) < MIN_ASCII * len(sample) / 2 or len(raw) % 2:
+        return ""
+    encoding = "utf-16-le" if zeros[1] else "utf-16-be"
+    decoded = raw.decode(encoding, "replace")
+    return "" if "\ufffd" in decoded or _CONTROL.search(decoded) else encoding
 
 
 def _is_damaged_utf_8(raw: bytes) -> bool:
