@@ -13,6 +13,7 @@ EVENT = (
 ROWS = {
     "calendar": EVENT,
     "log": "2024-05-01 10:00:{0} INFO Done. Next is St. Mary. Went on.\nMay  3 10:00:0 sea ok. Yes.",
+    "levels": "ERROR disk {0} of St. Mary is full. Stop\nINFO Done. Room {0}. Next",
     "settings": '# Of no. {0}.\nkey{0} = St. Mary. Or so\n"of_{0}": 1,\nroom: {0}. Or more',
     "markup": "<room>\n  <name>No. {0}. Big</name>\n</room>",
 }

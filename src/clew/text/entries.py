@@ -20,6 +20,7 @@ _REMARK = re.compile(r"#|;|//|--")
 # A word with a colon and a space behind it is a key where it is in lower case: others speak so.
 _ENTRY = re.compile(
     r"(?:[\w./-]+ )?[\[(]?\d{1,4}[-/.:]\d{1,2}[-/.:\d]|[A-Z][a-z][a-z] [ \d]\d \d\d:\d|\[[A-Z]+\]"
+    r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|OK)\b"
     r"|(?:- +)?[\"']?[\w$@.-][\w$@./-]*[\"']?(?:[ \t]*=|(?:;[^\s:=;]{1,40})*[=:](?=\S|$))"
     r"|(?:- +)?[\"']?[a-z_$@][\w$@./-]*[\"']?: "
     r"|[!-~]+$|[^\t\n]{1,60}\t+\S"  # a word alone, or columns
