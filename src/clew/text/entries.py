@@ -23,9 +23,10 @@ _ENTRY = re.compile(
     r"|(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL|OK)\b"
     r"|(?:- +)?[\"']?[\w$@.-][\w$@./-]*[\"']?(?:[ \t]*=|(?:;[^\s:=;]{1,40})*[=:](?=\S|$))"
     r"|(?:- +)?[\"']?[a-z_$@][\w$@./-]*[\"']?: "
-    r"|[!-~]+$|[^\t\n]{1,60}\t+\S"  # a word alone, or columns
+    r"|[^\t\n]{1,60}\t+\S"  # columns
     r"|\[[^\]\n]*\]$|[{}\]\[][,;]?$|<[^\n]*>$"
 )
+_WORD = re.compile(r"[!-~]+$")  # alone in its line
 
 
 def entries_in(text: str, start: int, end: int) -> list[Span]:
@@ -41,9 +42,12 @@ def entries_in(text: str, start: int, end: int) -> list[Span]:
     spans, entries, remarks, indent = list[Span](), 0, 0, None
     for begin, stop in lines(text, start, end):
         own = begin - (text.rfind("\n", 0, begin) + 1)
-        is_entry = bool(_ENTRY.match(text, begin, stop))
+        is_deeper = indent is not None and own > indent
+        is_entry = bool(
+            _ENTRY.match(text, begin, stop) or (not is_deeper and _WORD.match(text, begin, stop))
+        )
         is_remark = not is_entry and bool(_REMARK.match(text, begin, stop))
-        if spans and not is_entry and not is_remark and indent is not None and own > indent:
+        if spans and is_deeper and not is_entry and not is_remark:
             spans[-1] = (spans[-1][0], stop)
             continue
         spans.append((begin, stop))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from clew.text.words import terms
@@ -104,7 +105,8 @@ def _is_same_word(one: str, other: str) -> bool:
     shared = max(STEM, max(len(one), len(other)) - 2)
     if min(len(one), len(other)) < shared or one[:shared] != other[:shared]:
         return False
-    return not any(sign.isdigit() for sign in one[shared:] + other[shared:])
+    tails = zip_longest(one[shared:], other[shared:], fillvalue="")
+    return not any(a != b and (a.isdigit() or b.isdigit()) for a, b in tails)
 
 
 def _letters(word: str) -> int:
