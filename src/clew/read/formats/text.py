@@ -119,7 +119,7 @@ def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Blo
     messages = messages_in(text, start, end, share)
     if messages or share is None or share(start, end) <= 1:
         return Block(start, end, "list", messages) if messages else Block(start, end)
-    entries = entries_in(text, start, end)
+    entries = [] if messages_in(text, start, end) else entries_in(text, start, end)
     n_long = sum(share(*entry) > LONG for entry in entries)
     if not entries or n_long > MAX_LONG * len(entries):
         return Block(start, end)
