@@ -270,3 +270,11 @@ def test_a_statement_about_a_sign_is_quoted_as_it_stands(text, asked, quoted):
     (line,) = clew.cite.quotes(clew.Index.from_documents([text]).ask(asked)).splitlines()
     assert quoted in line
     assert line.removesuffix(" [1]") in text
+
+
+def test_words_that_differ_in_a_digit_are_not_the_same():
+    steps = [f"Do task{number} within {number} minutes." for number in range(50, 70)]
+    index = clew.Index.from_documents(
+        [" ".join(steps), *(f"It rained {day}." for day in "abcdefghij")]
+    )
+    assert quotes(index.ask("Within what is task61 done?"), index=index) == f"{steps[11]} [1]"

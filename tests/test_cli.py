@@ -675,3 +675,30 @@ def test_how_a_folder_is_read_is_set_from_the_command(capsys, tmp_path):
         code, _, err = run(capsys, *arguments)
         assert code == 2
         assert reason in err
+
+
+def test_a_source_without_a_name_is_none(capsys, tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("The ferry sails at six.")
+    monkeypatch.chdir(tmp_path)
+    for command in ("ask", "index", "chat"):
+        rest = {"ask": ["When?"], "index": ["-o", "a.clew"], "chat": ["--ask", "When?"]}[command]
+        code, out, err = run(capsys, command, "", *rest)
+        assert (code, out, err) == (2, "", "clew: there is no file or folder ''\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes the stream")
+def test_a_closed_stream_is_no_error(tmp_path):
+    (tmp_path / "a.txt").write_text("The ferry sails at six.")
+    asked = [
+        sys.executable,
+        "-m",
+        "clew",
+        "ask",
+        "--no-cache",
+        str(tmp_path),
+        "When does the ferry sail?",
+    ]
+    done = subprocess.run(
+        ["sh", "-c", f"{shlex.join(asked)} >&-"], stderr=subprocess.PIPE, check=True
+    )
+    assert b"Traceback" not in done.stderr

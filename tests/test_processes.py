@@ -442,6 +442,14 @@ def test_one_other_process_reads_along_where_nobody_says_how_many(
     assert len(started) == (others if "processes" in keywords else 0)
 
 
+def test_one_that_nobody_waits_for_any_more_ends_without_a_word():
+    command = [sys.executable, "-c", processes.START.format(path=sys.path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as started:
+        started.stdout.close()  # as after Ctrl-C, while it is starting
+        assert (started.stderr.read(), started.wait()) == (b"", 0)
+
+
 def test_others_are_started_before_it_is_known_what_they_do(work):
     asked = []
 

@@ -288,7 +288,7 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     inbox: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive_all, args=(requests, inbox), daemon=True).start()
-    _send(answers, pickle.dumps((READY, None)))
+    _answer_with(answers, (READY, None))
     function: Callable[[Any], Any] | None = None
     while True:
         answer: tuple[int, Any]
@@ -304,10 +304,15 @@ def serve() -> None:
                 answer = UNFIT, "the function could not be read"
             else:
                 answer = _answer(function, request)
-        try:
-            _send(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
-        except OSError:  # nobody reads it
-            os._exit(0)
+        _answer_with(answers, answer)
+
+
+def _answer_with(answers: IO[bytes], answer: tuple[int, Any]) -> None:
+    """Send an answer, or end this process where nobody reads it."""
+    try:
+        _send(answers, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+    except OSError:
+        os._exit(0)
 
 
 def _answer(function: Callable[[Any], Any], items: Sequence[Any]) -> tuple[int, Any]:

@@ -19,6 +19,7 @@ LINKS = (
     "https://x.org/b", "https://x.org", "module:pkg", "module:pkg.mod", "/a", "D.md", "d", "mod",
     "a.md#some-words", "d#x", "ref:l", "ref:m", "label:l", "label:m", "anchor:x", "/", "b/c/d/..",
     "a.md?#x", "b//", "b/./", " a.md", "a.md?q#x", "https://x.org/#top", "//", "b/c/d?#x",
+    "note:a", "note:A.md", "note:D#some words", "note:b/a", "note:c", "note:#x", "note:mod", "note:E f",
 )  # fmt: skip
 document = st.tuples(
     st.lists(st.sampled_from(LINKS), max_size=4),

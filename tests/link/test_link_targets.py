@@ -175,3 +175,31 @@ def test_names_are_no_links():
         references=(("anchor:b.md", "label:b.md", "ref:no such"), ("label:b",)),
     )
     assert len(Hyperlink().on(graph)) == 0
+
+
+def test_a_link_to_a_note_leads_to_the_nearest_file_of_its_name(tmp_path):
+    texts = {
+        "day.md": "Read [[garden/Beds#Tools|it]], [[ann lee]], ![[Plan.md]] and `[[Code]]`.\n\n"
+        "| Who | What |\n|---|---|\n| [[Ann Lee\\|Ann]] | [[Nobody]] |\n",
+        "garden/Beds.md": "Wood.\n\n## Tools\n\nA saw. See [[Plan]].\n\n## Rest\n\nNothing.",
+        "garden/Plan.md": "Draw it.",
+        "people/Ann Lee.md": "A carpenter, whose [[beds]] are dry.",
+        "people/Code.md": "No link leads here.",
+        "Plan.md": "Go [there](people/Code.md).\n\n[[#Plan]]",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    graph = clew.Index.from_documents(tmp_path, embedder=None).graph
+    edges = Hyperlink().on(graph)
+    ends = zip(edges.tails.tolist(), edges.heads.tolist(), strict=True)
+    assert {tuple(graph.ids[end].partition("#")[0] for end in pair) for pair in ends} == {
+        ("day.md", "garden/Beds.md"),
+        ("day.md", "people/Ann Lee.md"),
+        ("day.md", "Plan.md"),
+        ("garden/Beds.md", "garden/Plan.md"),
+        ("people/Ann Lee.md", "garden/Beds.md"),
+        ("Plan.md", "people/Code.md"),
+    }
+    (tools,) = (head for head in edges.heads.tolist() if graph.kinds[head] == "section")
+    assert graph.texts[tools] == "Tools"

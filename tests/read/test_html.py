@@ -416,10 +416,10 @@ FRONT = '---\nlayout: page\ntitle: "Ferry times"\ndescription: When it sails\n--
 @pytest.mark.parametrize(
     ("body", "title", "text"),
     [
-        ("<p>At ten.", "Ferry times", "At ten."),
+        ("<p>At ten.", "Ferry times", "# Ferry times\n\nAt ten."),
         ("<h2>Corfu</h2><p>At ten.", "Ferry times", "## Corfu\n\nAt ten."),
         ("<h1>Own</h1><p>At ten.", "Own", "# Own\n\nAt ten."),
-        ("<title>Head</title><p>At ten.", "Head", "At ten."),
+        ("<title>Head</title><p>At ten.", "Head", "# Head\n\nAt ten."),
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -439,3 +439,16 @@ def test_a_rule_of_dashes_above_a_page_is_no_front_matter():
     assert parse_page("---\n<p>One: two</p>\n---\n").text == "---\n\nOne: two\n\n---".replace(
         "---", "\\---"
     )
+
+
+def test_a_page_without_a_heading_is_found_by_the_title_in_its_head(tmp_path):
+    body = "<p>Daily from nine to five.</p>\n<p id=may>In May from ten.</p>"
+    (tmp_path / "a.html").write_text(f"<title>Lighthouse</title>\n<body>\n{body}")
+    (tmp_path / "b.html").write_text("<title>Parking</title><body><p>Four euros a day.")
+    (tmp_path / "c.html").write_text("<title>Ferry</title><body><p>The ferry sails at six.")
+    index = Index.from_documents(tmp_path, embedder=None)
+    (item,) = index.ask("lighthouse").items
+    assert (item.heading, item.lines) == ("Lighthouse", (3, 4))
+    assert index.ask("Is it closed in May?").items[0].id == item.id
+    texts = {document.id: document.text for document in index.documents}
+    assert texts["c.html"] == "The ferry sails at six."  # which says what its title does

@@ -69,7 +69,7 @@ def test_who_writes_to_whom_and_when_is_in_the_text_and_in_the_metadata(tmp_path
     assert document.text == (
         "From: Änne Bell <a@example.org>\n"
         "To: Bo <b@example.org>, Cy, of Corfu <c@example.org>, Di <d@example.org> and 1 more\n"
-        f"Cc: eve@example.org\nDate: {SENT}\n\nThe ferry sails at ten."
+        f"Cc: eve@example.org\nSubject: Ferry times\nDate: {SENT}\n\nThe ferry sails at ten."
     )
     assert {key: document.metadata[key] for key in ("title", "from", "cc", "date")} == {
         "title": "Ferry times",
@@ -78,6 +78,24 @@ def test_who_writes_to_whom_and_when_is_in_the_text_and_in_the_metadata(tmp_path
         "date": "2024-03-05T10:11:12+01:00",
     }
     assert "Ed <e@example.org>" in document.metadata["to"]
+
+
+def test_a_message_is_found_by_its_subject_and_opens_at_its_line(tmp_path):
+    box = mailbox.mbox(tmp_path / "all.mbox")
+    for subject in ("Tides", "Lighthouse", "Parking"):
+        box.add(mailbox.mboxMessage(message("It is as I said:\nsee below.", subject)))
+    box.close()
+    lines = (tmp_path / "all.mbox").read_text().split("\n")
+    index = Index.from_documents(tmp_path, embedder=None)
+    first, *_ = index.ask("lighthouse").items
+    assert first.id == "all.mbox#message=2"
+    begin = int(first.location.removeprefix("all.mbox:"))
+    assert lines[begin - 1].startswith("From ")
+    assert lines[begin] == "Subject: Lighthouse"
+    (tmp_path / "all.mbox").unlink()
+    (tmp_path / "a.eml").write_bytes(message("It is late.", "Lighthouse").as_bytes())
+    (item,) = Index.from_documents(tmp_path, embedder=None).ask("lighthouse").items
+    assert (item.location, item.heading) == ("a.eml", "Lighthouse")
 
 
 def test_of_several_versions_the_plain_one_is_read_and_else_the_page(tmp_path):

@@ -127,7 +127,7 @@ def test_random_nestings_of_headings_come_back():
     ("text", "title"),
     [
         (BOOK, "The Book of the Moon"),
-        ("---\nlayout: a\n---\n\nText\n\n## Second *level*\n\n# First", "Second level"),
+        ("---\nlayout: a\n---\n\nText\n\n## Above\n\n# The *first* level", "The first level"),
         ("```\n# no\n```\n\nSetext\n---\n", "Setext"),
         (
             "---\n\ntitle: none\n---\n",
@@ -139,6 +139,31 @@ def test_random_nestings_of_headings_come_back():
 )
 def test_the_title_is_that_of_the_front_matter_else_the_first_heading(text, title):
     assert find_title(text) == title
+
+
+STEPS = ("Loom > Step 1", "Loom > Step 2")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "paths"),
+    [
+        ("Bread.md", "## Flour\nWheat.\n\n## Oven\nHot.", ["Bread > Flour", "Bread > Oven"]),
+        ("Ann.md", "A carpenter.\n\n## Met\nIn May.", ["Ann", "Ann > Met"]),
+        ("README.md", "## Loom\nIt weaves.\n\n## Use\nPull.", ["Loom", "Loom > Use"]),
+        (
+            "a.md",
+            "[![ok](i.svg)](c)\n\n## Loom\nA tool.\n\n### Use\nPull.",
+            ["Loom", "Loom", "Loom > Use"],
+        ),
+        ("new.md", "# 1.1 (May)\nRed.\n\n# 1.0\nBlue.", ["new > 1.1 (May)", "new > 1.0"]),
+        ("new.rst", "V1.1\n====\n\nRed.\n\nV1.0\n====\n\nBlue.\n", ["new > V1.1", "new > V1.0"]),
+        ("a.md", "# Loom\nA tool.\n\n# Step 1\nUp.\n\n# Step 2\nDown.", ["Loom", *STEPS]),
+    ],
+)
+def test_a_heading_of_a_part_is_no_title_of_the_whole(tmp_path, name, text, paths):
+    (tmp_path / name).write_text(text)
+    graph = Index.from_documents(tmp_path, embedder=None).graph
+    assert [heading_of(graph, row) for row in graph.rows("passage")] == paths
 
 
 def test_line_ends_of_every_kind_give_the_same_outline():

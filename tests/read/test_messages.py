@@ -53,6 +53,9 @@ def test_a_message_that_is_too_long_is_cut_between_its_sentences_and_turns_of_sp
     assert all(piece.text.startswith(("<", "This is")) for piece in pieces)
     assert all(piece.text[-1].isdigit() or piece.text.endswith(".") for piece in pieces)
     assert any(piece.text.endswith("Are tides.") for piece in cut(20)), "as any prose is"
+    stamped = "\n".join(f"[10:{i:02}] <{'ab'[i % 2]}> Here are tides. {i:02}" for i in range(40))
+    pieces = Splitter(tokens=48)(Document("log", stamped))
+    assert any(piece.text.endswith("tides.") for piece in pieces), "these are no entries of a log"
 
 
 @pytest.mark.parametrize(

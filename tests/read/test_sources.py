@@ -92,7 +92,7 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         "node_modules": "belongs to a tool",
         "empty.md": "empty",
         "huge.txt": "20 MB, more than 20",
-        "image.png": "not text in UTF-8, nor in another encoding that is known",
+        "image.png": "a picture",
         "latin.txt": "read as cp1252, which it looks like; encoding= names another",
         "nul.txt": "binary",
     }
@@ -102,6 +102,59 @@ def test_a_folder_gives_its_texts_in_order_and_says_what_it_left_out(tmp_path):
         == load_documents([str(tmp_path)])
         == loaded
     )
+
+
+def test_a_few_bytes_that_are_none_of_their_encoding_leave_the_others_as_they_are(tmp_path):
+    words = "Die Bücherei hat am Mörikeplatz geöffnet. "
+    table = f"name,wo\nAnn,{words}\nBo,Süd"
+    write(
+        tmp_path,
+        {
+            "a.txt": 9 * words.encode() + b"\xff\xfe broken \x80" + words.encode(),
+            "b.csv": table.encode() + b" \xff",
+            "c.txt": (3 * words).encode("cp1252"),
+            "d.txt": ("Маяк построили в 1912 году. " * 3).encode("koi8_r"),
+        },
+    )
+    loaded = load_documents(tmp_path)
+    texts = {document.id: document.text for document in loaded.documents}
+    assert texts["a.txt"] == f"{9 * words}\ufffd\ufffd broken \ufffd{words}"
+    assert (texts["b.csv#2"], texts["b.csv#3"]) == (
+        f"name: Ann\nwo: {words.strip()}",
+        "name: Bo\nwo: Süd \ufffd",
+    )
+    assert (texts["c.txt"], texts["d.txt"]) == (3 * words, "Маяк построили в 1912 году. " * 3)
+    assert [(Path(path).name, why) for path, why in loaded.skipped] == [
+        ("a.txt", "read, but for 3 characters that are none in its encoding, utf-8"),
+        ("b.csv", "read, but for 1 character that is none in its encoding, utf-8"),
+        ("c.txt", "read as cp1252, which it looks like; encoding= names another"),
+        ("d.txt", "read as koi8_r, which it looks like; encoding= names another"),
+    ]
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_utf_16_is_known_without_its_mark(tmp_path, order):
+    text = "Die Sauna öffnet um 16 Uhr – täglich.\nSie schließt um zehn."
+    numbers = bytes(range(1, 256)) * 8
+    wide = b"".join(bytes((0, one)) for one in numbers)  # every other byte is 0
+    write(
+        tmp_path, {"a.txt": text.encode(f"utf-16-{order}"), "b.dat": wide, "c.dat": b"ab\0\0" * 9}
+    )
+    (document,), skipped, _ = load_documents(tmp_path)
+    assert document.text == text
+    assert [(Path(path).name, why.split(",")[0]) for path, why in skipped] == [
+        ("a.txt", f"read as utf-16-{order}"),
+        ("b.dat", "not text in UTF-8"),
+        ("c.dat", "binary"),
+    ]
+
+
+def test_colours_of_a_terminal_are_no_words(tmp_path):
+    log = "\x1b[1;31mERROR\x1b[0m disk full\n\x1b]0;title\x07N\bNO\bO \x1b(B_\bspace\nleft\n"
+    write(tmp_path, {"a.log": log, "b.txt": "\x1b[0m\n"})
+    (document,), skipped, _ = load_documents(tmp_path)
+    assert document.text == "ERROR disk full\nNO space\nleft\n"
+    assert [(Path(path).name, why) for path, why in skipped] == [("b.txt", "empty")]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

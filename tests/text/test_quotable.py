@@ -51,3 +51,23 @@ def test_a_chat_answers_with_the_message_that_answers(stamp):
     index = clew.Index.from_documents([clew.Document("chat", "\n".join(lines))])
     answer = quotes(index.ask("What is the guest network called?"))
     assert answer == f"{lines[8]} [1]"
+
+
+def test_of_a_program_the_remarks_are_quoted_by_sentences_and_the_rest_by_lines():
+    program = """/*
+ * Rounds half to even, as banks
+ * do. It fails for NaN. */
+int round_cents(double x) {
+    // See "rint".
+    return (int) rint(x * 100);
+}"""
+    assert [piece.text for piece in quotable(program, {})] == [
+        "Rounds half to even, as banks do.",
+        "It fails for NaN.",
+        "int round_cents(double x) {",
+        'See "rint".',
+        "return (int) rint(x * 100);",
+        "}",
+    ]
+    for piece in quotable(program, {}):
+        assert piece.text.split()[0] in program[piece.start : piece.end]

@@ -34,6 +34,7 @@ from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
+from clew.read.formats.text import without_escapes
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage
 from clew.store import is_index
@@ -471,15 +472,21 @@ def skipped_files(files: Sequence[tuple[str, str]], label: str = "not read") -> 
         label: What the line begins with.
 
     Returns:
-        How many files for which reason, and the first names of each.
+        How many files for which reason, and the first names of each, with the folders of those
+        that have one name.
 
     Example:
-        >>> skipped_files([("a/logo.png", "binary"), ("a/b.png", "binary"), ("c.txt", "empty")])
-        'not read: 2 binary (logo.png, b.png); 1 empty (c.txt)'
+        >>> skipped_files([("a/b/c.md", "empty"), ("a/d/c.md", "empty"), ("a/logo", "binary")])
+        'not read: 2 empty (b/c.md, d/c.md); 1 binary (logo)'
     """
     groups = []
     for reason, number in Counter(reason for _, reason in files).most_common():
-        names = [Path(path).name for path, own in files if own == reason][:MAX_NAMES]
+        paths = [Path(path) for path, own in files if own == reason]
+        times = Counter(path.name for path in paths)
+        names = [
+            path.name if times[path.name] == 1 else "/".join(path.parts[-2:])
+            for path in paths[:MAX_NAMES]
+        ]
         more = ", …" if number > MAX_NAMES else ""
         groups.append(f"{number:,} {reason} ({', '.join(names)}{more})")
     return f"{label}: {'; '.join(groups)}"
@@ -502,7 +509,7 @@ def one_or_several(sources: list[str]) -> str | list[str]:
 
 def is_saved(source: str | list[str]) -> bool:
     """Return whether a source is a saved index."""
-    if not isinstance(source, str):
+    if not isinstance(source, str) or not source:
         return False
     return is_remote(source) or is_storage(source) or is_index(Path(source).expanduser())
 
@@ -527,7 +534,7 @@ def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document
     if options.source != STDIN:
         return existing_path(options.source)
     read = sys.stdin.buffer.read()
-    text = read.decode(options.encoding or "utf-8", "replace")
+    text = without_escapes(read.decode(options.encoding or "utf-8", "replace"))
     if not text.strip():
         raise ValueError("nothing came in on stdin: give a folder, a file or an index to read")
     return [Document(STDIN_NAME, text)]
@@ -540,7 +547,7 @@ def existing_path(source: str) -> Path:
         FileNotFoundError: There is nothing at that path.
     """
     path = Path(source).expanduser()
-    if not path.exists():
+    if not source or not path.exists():  # "" is what a shell makes of a variable without a value
         raise FileNotFoundError(f"there is no file or folder {source!r}")
     return path
 

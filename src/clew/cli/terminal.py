@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 import unicodedata
+from pathlib import Path
 
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
@@ -18,8 +20,11 @@ def prepare_output() -> None:
     """Prepare both streams, and print what the package logs as remarks.
 
     A character that the terminal cannot show is written as its number, so that none stops the
-    output.
+    output. What is written to a stream that is closed (`>&-`) goes nowhere, as `print` has it.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, distinct, freeze, row_mask
-from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, REFERENCE
+from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, NOTE, REFERENCE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
 MODULE = "module:"  # the prefix of a link to a Python module
@@ -34,7 +34,9 @@ class Hyperlink:
     is behind its "#" is the passage or the section that has this name: the id of an element of
     HTML, or else the words of a heading, as pages name their anchors; where nothing has it, it is
     the document. A link to a label of reStructuredText leads to what the label stands above; of
-    several labels of one name it is the one in the same document, or else in the nearest folder.
+    several labels of one name it is the one in the same document, or else in the nearest folder. A
+    link to a note (`[[Moon#Seas]]`) leads to the document whose file has this name without its
+    suffix, in any folder, small and capital letters alike; of several it is the nearest, too.
 
     Example:
         >>> graph = Graph.of(
@@ -77,6 +79,7 @@ class Hyperlink:
             return left
         names = _Names(graph, np.arange(len(graph)))
         last_parts = {posixpath.basename(name) for name in names.row_of_path}
+        last_parts |= names.rows_of_note.keys()
         linked = _linked_rows(_keys_of_all(graph.references), last_parts, ())
         rows = row_mask(linked, len(graph)) | bereft
         return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
@@ -90,6 +93,7 @@ class Hyperlink:
         last_parts, labels = _what_came(graph, np.arange(n_left, len(graph)))
         gone = _Names(base, np.flatnonzero(~change.stays))
         last_parts |= {posixpath.basename(name) for name in gone.rows_of_path}
+        last_parts |= gone.rows_of_note.keys()
         linked = _linked_rows(base.part(LinkKeysPart()), last_parts, labels)
         rows = row_mask(linked, len(base))[change.stays] | bereft
         rows = np.append(rows, list(map(bool, graph.references[n_left:])))
@@ -129,15 +133,18 @@ class Hyperlink:
                 folders[document] = posixpath.dirname(graph.ids[document])
             folder = folders[document]
             for reference in references:
-                if reference.startswith(NO_PATHS):
+                if reference.startswith(NO_PATHS) and not reference.startswith(NOTE):
                     head = labels.find(document, reference)
                     if head is not None and head != document and not _is_in(parents, row, head):
                         pairs[row, head] = None
                     continue
                 target, anchor = _target_and_anchor(reference)
-                key = folder if target else graph.ids[document], reference
+                key = folder if target not in ("", NOTE) else graph.ids[document], reference
                 if key not in heads:
-                    head = names.find(_possible_names(target, folder)) if target else document
+                    if target.startswith(NOTE):
+                        head = names.find_note(target, folder, document)
+                    else:
+                        head = names.find(_possible_names(target, folder)) if target else document
                     heads[key] = None if head is None else sections.find(head, anchor)
                 head = heads[key]
                 if head is not None and head != document and not _is_in(parents, row, head):
@@ -154,6 +161,7 @@ def _what_came(graph: Graph, came: NDArray[np.int64]) -> tuple[set[str], set[str
     """
     names = _Names(graph, came)
     last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
+    last_parts |= names.rows_of_note.keys()
     labels = {
         f"{REFERENCE}{one.removeprefix(LABEL)}"
         for one in chain.from_iterable(graph.references[len(graph) - len(came) :])
@@ -186,6 +194,34 @@ class _Names:
         """The row of each shorter name that one document alone has."""
         one_each = ((path, rows) for path, rows in self.rows_of_path.items() if len(rows) == 1)
         return {path: row for path, rows in one_each for row in rows}
+
+    @cached_property
+    def rows_of_note(self) -> Mapping[str, Sequence[tuple[str, int]]]:
+        """The paths without suffixes, and the rows, of the files of each name of a note."""
+        rows_of: dict[str, list[tuple[str, int]]] = {}
+        for path, rows in self.rows_of_path.items():
+            rows_of.setdefault(_note_name(path), []).extend((path, row) for row in sorted(rows))
+        return rows_of
+
+    def find_note(self, target: str, folder: str, document: int) -> int | None:
+        """Return the row of the note that a link in a document means, the nearest to its folder.
+
+        Args:
+            target: The name of the note, behind `NOTE`, with as many folders as are written.
+            folder: The folder of the document.
+            document: The row of the document, which a link without a name means.
+        """
+        name = _normalized_note(target)
+        if not name:
+            return document
+        above = folder.split("/")
+
+        def nearness(found: tuple[str, int]) -> int:
+            return len(posixpath.commonprefix([above, found[0].split("/")]))
+
+        every = self.rows_of_note.get(_note_name(target), ())
+        fitting = [one for one in every if f"/{one[0].lower()}".endswith(f"/{name}")]
+        return max(fitting, key=nearness)[1] if fitting else None
 
     def find(self, names: Sequence[str]) -> int | None:
         """Return the row of the first of these names that is known, or else of a shorter one."""
@@ -337,7 +373,10 @@ def _keys_of_all(references: Sequence[Sequence[str]]) -> Ragged:
 @lru_cache(maxsize=MAX_KNOWN)
 def _keys(reference: str) -> tuple[int, ...]:
     """Return the keys of the last parts of all names that a link may mean, or of its label."""
-    some = [reference] if reference.startswith(REFERENCE) else _last_parts(reference)
+    if reference.startswith(NOTE):
+        some: Collection[str] = [_note_name(_target_and_anchor(reference)[0])]
+    else:
+        some = [reference] if reference.startswith(REFERENCE) else _last_parts(reference)
     return tuple(map(_key, some))
 
 
@@ -354,6 +393,21 @@ def _last_parts(reference: str) -> Collection[str]:
         return [target.rstrip("/").rpartition("/")[2]] if target else ()
     names = _possible_names(_target_and_anchor(reference)[0], "")
     return {posixpath.basename(name) for name in names}
+
+
+def _normalized_note(target: str) -> str:
+    """Return the name of a note in a link with its folders, as names of notes are compared.
+
+    Example:
+        >>> _normalized_note("note:People/Ann.md")
+        'people/ann'
+    """
+    return target.removeprefix(NOTE).strip(" /").lower().removesuffix(".md")
+
+
+def _note_name(path: str) -> str:
+    """Return the key of what links to notes name: the last part of a path without its suffix."""
+    return f"{NOTE}{posixpath.basename(_normalized_note(path))}"
 
 
 def _is_in(parents: Sequence[int], row: int, other: int) -> bool:

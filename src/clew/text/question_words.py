@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from clew.text.words import terms
@@ -95,10 +96,17 @@ def weigh_by_covers(by_stem: WordsByStem, covers: Sequence[frozenset[str]]) -> Q
 def _is_same_word(one: str, other: str) -> bool:
     """Return whether two words share four letters and differ in their last two at most.
 
-    Such are "cost" and "costs", "маяк" and "маяка".
+    Such are "cost" and "costs", "маяк" and "маяка". Those that differ in a digit are not the same.
+
+    Example:
+        >>> _is_same_word("route66", "route66s"), _is_same_word("route66", "route61")
+        (True, False)
     """
     shared = max(STEM, max(len(one), len(other)) - 2)
-    return min(len(one), len(other)) >= shared and one[:shared] == other[:shared]
+    if min(len(one), len(other)) < shared or one[:shared] != other[:shared]:
+        return False
+    tails = zip_longest(one[shared:], other[shared:], fillvalue="")
+    return not any(a != b and (a.isdigit() or b.isdigit()) for a, b in tails)
 
 
 def _letters(word: str) -> int:

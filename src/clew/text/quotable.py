@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
+from clew.text.entries import entries_in
 from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
@@ -20,6 +21,9 @@ _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may
     re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
+MIN_STATEMENTS = 2  # lines that end as statements and blocks do
+MIN_CODE = 0.6  # of the lines of a program: these, and its remarks
+_REMARK = re.compile(r"(?:///?!?|/\*+|\*/|\*(?!\S)|--(?!\S))[ \t]*")
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 _OPENS = "\"'“‘«([<`*_~¿¡"  # what emphasis may begin with, beside a letter
 
@@ -124,12 +128,39 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
 
 
 def _sentences(text: str, span: Span) -> Iterator[Quotable]:
+    if entries := entries_in(text, *span):
+        for start, end in entries:
+            yield Quotable(start, end, text[start:end])
+        return
+    own = list(lines(text, *span))
+    if _is_code(text, own):
+        yield from _statements(text, own)
+        return
     pairs = _paired_marks(text, span)
     for message in _messages(text, span):
         for begin, stop in sentences(text, *message, "en"):
             spans = [(begin, stop)] if stop - begin <= MAX_LETTERS else lines(text, begin, stop)
             for one in spans:
                 yield from _without_single_marks(text, one, pairs)
+
+
+def _is_code(text: str, spans: Sequence[Span]) -> bool:
+    """Return whether lines are of a program whose statements end with a sign, and its remarks."""
+    remarks = sum(bool(_REMARK.match(text, *span)) for span in spans)
+    signs = sum(text[end - 1] in "{};" for _, end in spans)
+    return signs >= MIN_STATEMENTS and signs + remarks >= MIN_CODE * len(spans)
+
+
+def _statements(text: str, spans: Sequence[Span]) -> Iterator[Quotable]:
+    """Yield each line of a program, and the sentences of remarks without the marks before lines."""
+    for is_remark, run in groupby(spans, lambda span: bool(_REMARK.match(text, *span))):
+        own = list(run)
+        if not is_remark:
+            yield from (Quotable(*span, text[slice(*span)]) for span in own)
+            continue
+        said = " ".join(_REMARK.sub("", text[slice(*span)]).removesuffix("*/") for span in own)
+        for begin, end in sentences(said, 0, len(said), "en"):
+            yield Quotable(own[0][0], own[-1][1], said[begin:end].strip())
 
 
 def _messages(text: str, span: Span) -> Iterator[Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 
 from clew.document import Document
 from clew.read.formats.declared_encoding import declared_encoding
+from clew.read.formats.not_text import why_no_text
 from clew.read.formats.outline import Outline, Share
 
 BINARY_BYTES = (*range(7), *range(14, 27), *range(28, 32))  # control characters no text has
@@ -19,6 +21,10 @@ ENCODINGS = [  # that pages on the web are written in, beside UTF-8, the most co
     *("koi8_r", "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp874"),
 ]
 DETECTED_BYTES = 200_000  # by which an encoding is detected
+MIN_WHOLE = 4  # signs beside ASCII in UTF-8, for each that is not, in a damaged text
+MIN_ASCII = 0.6  # of the signs of a text in UTF-16 without its mark
+_CONTROL = re.compile(f"[{re.escape(bytes(BINARY_BYTES).decode())}]")
+_WHOLE_SIGN = re.compile("[^\x00-\x7f\ufffd]")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -84,7 +90,10 @@ class SourceFile:
         try:
             text = self.raw.decode(encoding)
         except UnicodeDecodeError as error:
-            raise UnreadableFileError(f"not text in {encoding}: {error}") from error
+            if self.encoding is not None or encoding != "utf-8-sig":
+                raise UnreadableFileError(f"not text in {encoding}: {error}") from error
+            text = self.raw.decode(encoding, "replace")
+            self.report_lost(self.raw, text, "utf-8")
         if "\0" in text:
             raise UnreadableFileError("binary")
         text = with_plain_line_ends(text)
@@ -96,7 +105,7 @@ class SourceFile:
         """Return the encoding that was named, else by the mark, else the declared one, else UTF-8.
 
         Bytes that are in none of these are in the encoding that is detected. That is reported,
-        since it is a guess.
+        since it is a guess. Where some bytes are damaged, and much more is in UTF-8, it is UTF-8.
 
         Raises:
             UnreadableFileError: The bytes look like no text.
@@ -112,18 +121,20 @@ class SourceFile:
         try:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:
-            return self._detect_encoding()
-        return "utf-8-sig"
+            return "utf-8-sig" if _is_damaged_utf_8(self.raw) else self._detect_encoding()
+        return self._guessed(encoding) if (encoding := _unmarked_utf_16(self.raw)) else "utf-8-sig"
 
     def _detect_encoding(self) -> str:
         from charset_normalizer import from_bytes
 
+        if utf_16 := _unmarked_utf_16(self.raw):
+            return self._guessed(utf_16)
         is_binary = any(byte in self.raw for byte in BINARY_BYTES)
         matches = (
             [] if is_binary else list(from_bytes(self.raw[:DETECTED_BYTES], cp_isolation=ENCODINGS))
         )
         if not matches:
-            raise UnreadableFileError("not text in UTF-8, nor in another encoding that is known")
+            raise UnreadableFileError(why_no_text(self.path.name))
         # Of those that read the bytes with the fewest oddities, the most common one counts.
         encoding = min(
             (round(match.chaos, 3), -round(match.coherence, 2), ENCODINGS.index(name))
@@ -131,11 +142,13 @@ class SourceFile:
             for name in match.could_be_from_charset
             if name in ENCODINGS
         )[2]
+        return self._guessed(ENCODINGS[encoding])
+
+    def _guessed(self, encoding: str) -> str:
+        """Return an encoding, and report once that it is a guess."""
         if self.path.as_posix() not in {path for path, _ in self.skipped}:
-            self.report(
-                f"read as {ENCODINGS[encoding]}, which it looks like; encoding= names another"
-            )
-        return ENCODINGS[encoding]
+            self.report(f"read as {encoding}, which it looks like; encoding= names another")
+        return encoding
 
     def document(
         self, text: str, format: str = "text", *, title: str | None = None, **metadata: object
@@ -174,6 +187,33 @@ class SourceFile:
         if lost:
             what = "1 character that is none" if lost == 1 else f"{lost:,} characters that are none"
             self.report(f"read, but for {what} in its encoding, {encoding}")
+
+
+def _unmarked_utf_16(raw: bytes) -> str:
+    """Return in which order bytes without a mark are UTF-16, or "" where they are not.
+
+    Of each sign of ASCII one byte is 0, and it is the first or the second one of all.
+    """
+    if b"\0" not in raw[:64]:  # as of nearly all files
+        return ""
+    sample = raw[: DETECTED_BYTES // 2 * 2]
+    zeros = [sample[i::2].count(0) for i in (0, 1)]
+    if min(zeros) > 0 or max(zeros) < MIN_ASCII * len(sample) / 2 or len(raw) % 2:
+        return ""
+    encoding = "utf-16-le" if zeros[1] else "utf-16-be"
+    decoded = raw.decode(encoding, "replace")
+    return "" if "\ufffd" in decoded or _CONTROL.search(decoded) else encoding
+
+
+def _is_damaged_utf_8(raw: bytes) -> bool:
+    """Return whether bytes are UTF-8 but for some that are none.
+
+    In another encoding hardly any sign beside ASCII is one of UTF-8 by chance.
+    """
+    if any(byte in raw for byte in BINARY_BYTES):
+        return False
+    text = raw.decode("utf-8", "replace")
+    return len(_WHOLE_SIGN.findall(text)) >= MIN_WHOLE * text.count("\ufffd")
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ class HtmlPage(NamedTuple):
         anchors: Pairs (place in `text`, anchor of the page).
         forwards_to: The address of the page that the browser opens in its place, or None.
         targets: Pairs (place in `text`, name) of all that an address may lead to.
+        is_headed: Whether the text has a heading.
     """
 
     title: str | None
@@ -87,6 +88,7 @@ class HtmlPage(NamedTuple):
     anchors: Sequence[tuple[int, str]] = ()
     forwards_to: str | None = None
     targets: Sequence[tuple[int, str]] = ()
+    is_headed: bool = True
 
 
 class _Strictness(IntEnum):
@@ -111,6 +113,7 @@ def read(file: SourceFile) -> Iterator[Document]:
         raise UnreadableFileError("a page without text")
     if _only_forwards(page, file.path.name):
         raise UnreadableFileError(f"a page that forwards to {page.forwards_to}")
+    page = _under_its_title(page)
     declared = {"language": page.language, "url": page.url}
     metadata = {key: value for key, value in declared.items() if value}
     source_map = SourceMap.of(file.id, page.lines, page.anchors, targets=page.targets)
@@ -180,7 +183,8 @@ def parse_page(html: str) -> HtmlPage:
     language = _attribute(tree.css_first("html"), "lang")
     url = _own_address(tree, base)
     forwards_to = _forwarding_address(tree)
-    return HtmlPage(title, language, url, text, lines, anchors, forwards_to, targets)
+    is_headed = first_heading is not None
+    return HtmlPage(title, language, url, text, lines, anchors, forwards_to, targets, is_headed)
 
 
 def title_beside_heading(title: str, heading: str) -> str:
@@ -232,6 +236,20 @@ def _forwarding_address(tree: LexborHTMLParser) -> str | None:
             found = _FORWARDED.match(_attribute(node, "content") or "")
             return found[1] if found else None
     return None
+
+
+def _under_its_title(page: HtmlPage) -> HtmlPage:
+    """Return a page whose title is in its head alone with it as a heading, so that it is found."""
+    if page.is_headed or not page.title or page.title.lower() in page.text.lower():
+        return page
+    heading = f"# {page.title}\n\n"
+    behind = len(heading)
+    return page._replace(
+        text=heading + page.text,
+        lines=[line._replace(place=line.place + behind) for line in page.lines],
+        anchors=[(place + behind, name) for place, name in page.anchors],
+        targets=[(place + behind, name) for place, name in page.targets],
+    )
 
 
 def _only_forwards(page: HtmlPage, name: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.source_map import SourceMap
+from clew.source_map import LineStart, SourceMap
 
 MAILBOX_SUFFIX = ".mbox"
 # When a message was sent: a day of the week, or a year, with a time.
@@ -37,8 +37,8 @@ _QUOTED_FROM = re.compile(rb"^>(>*From )", re.MULTILINE)
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the message, or the heading of the file and its messages.
 
-    A message of a file of several is named `{id}#message=3`, and has its number in the metadata
-    under `message`. What holds no message is read as text.
+    A message of a file of several is named `{id}#message=3`, has its number in the metadata under
+    `message`, and is at the line above it. What holds no message is read as text.
     """
     if file.path.suffix.lower() != MAILBOX_SUFFIX:
         document = _document_of(file, file.raw, file.id, file.path.stem, {})
@@ -47,7 +47,7 @@ def read(file: SourceFile) -> Iterator[Document]:
             document = file.document(file.text())
         yield document
         return
-    messages = split_mailbox(file.raw)
+    messages = list(_messages_in(file.raw))
     if not messages:
         file.report("read as text: no message begins in it")
         yield file.document(file.text())
@@ -55,7 +55,7 @@ def read(file: SourceFile) -> Iterator[Document]:
     if not _ABOVE_MESSAGE.match(file.raw.lstrip()):
         file.report("read, but for what is above its first message")
     yield Document(file.id, file.path.stem, file.metadata, heading=True)
-    for number, raw in enumerate(messages, 1):
+    for number, (line, raw) in enumerate(messages, 1):
         id = f"{file.id}#message={number}"
         own = {"message": number}
         try:
@@ -66,7 +66,8 @@ def read(file: SourceFile) -> Iterator[Document]:
         if document is None:
             file.skipped.append((f"{file.path.as_posix()}#message={number}", reason))
         else:
-            yield replace(document, parent=file.id)
+            place = SourceMap.of(file.id, [LineStart(0, line)])
+            yield replace(document, parent=file.id, source_map=place)
 
 
 def split_mailbox(raw: bytes) -> list[bytes]:
@@ -83,12 +84,17 @@ def split_mailbox(raw: bytes) -> list[bytes]:
         >>> split_mailbox(above + b"Subject: Tides\n\n>From ten on.\n\n" + above + b"To: Bo\n\nHi.")
         [b'Subject: Tides\n\nFrom ten on.\n\n', b'To: Bo\n\nHi.']
     """
+    return [message for _, message in _messages_in(raw)]
+
+
+def _messages_in(raw: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the messages of a file of several, each with the line above it, from 1."""
     lines = enumerate(_ABOVE_MESSAGE.finditer(raw))
     above = [line for i, line in lines if i == 0 or _HEADERS.match(raw, line.end())]
-    return [
-        _QUOTED_FROM.sub(rb"\1", raw[line.end() : end])
-        for line, end in zip(above, [*(line.start() for line in above[1:]), len(raw)], strict=False)
-    ]
+    number, counted = 1, 0
+    for line, end in zip(above, [*(line.start() for line in above[1:]), len(raw)], strict=False):
+        number, counted = number + raw.count(b"\n", counted, line.start()), line.start()
+        yield number, _QUOTED_FROM.sub(rb"\1", raw[line.end() : end])
 
 
 def _document_of(

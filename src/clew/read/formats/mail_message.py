@@ -42,7 +42,7 @@ class MailMessage(NamedTuple):
 
     Attributes:
         subject: The subject, in one line, or "".
-        text: Who writes to whom and when, what the message says, and what is attached.
+        text: Who writes to whom, about what and when, what the message says, and what is attached.
         format: The name of the format of `text`.
         metadata: The same headers by their names, in lower case; the date as in ISO 8601.
         attachments: The name of each part that is not read.
@@ -70,8 +70,8 @@ def parse_message(raw: bytes, file: SourceFile) -> MailMessage | None:
         >>> from pathlib import Path
         >>> raw = b"Subject: =?utf-8?q?Gru=C3=9F?=\nFrom: Ann <ann@example.org>\n\nIt is late."
         >>> message = parse_message(raw, SourceFile(Path("a.eml"), "a.eml", raw))
-        >>> message.subject, message.text
-        ('Gruß', 'From: Ann <ann@example.org>\n\nIt is late.')
+        >>> message.text
+        'From: Ann <ann@example.org>\nSubject: Gruß\n\nIt is late.'
     """
     raw = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     if len(_BOUNDARY.findall(raw)) * raw.count(b"\n") > MAX_COMPARED:
@@ -131,14 +131,15 @@ class _Headers(NamedTuple):
     sent: datetime | None
     date: str
 
-    def in_short(self) -> str:
-        """Return who writes to whom and when, each in a line."""
+    def in_short(self, *, with_subject: bool = True) -> str:
+        """Return who writes to whom, about what and when, each in a line."""
         lines = []
         for name, people in self.people.items():
             more = len(people) - MAX_PEOPLE
             said = ", ".join(people[:MAX_PEOPLE]) + (f" and {more:,} more" if more > 0 else "")
             lines += [f"{name}: {said}"] if said else []
         when = format_datetime(self.sent) if self.sent else self.date
+        lines += [f"Subject: {self.subject}"] if self.subject and with_subject else []
         return "\n".join([*lines, *([f"Date: {when}"] if when else [])])
 
 
@@ -202,7 +203,8 @@ class _Reading:
         if kind == "message/rfc822" and part.is_multipart() and not _is_attachment(part):
             for inner in _children(part):
                 headers = _headers_of(inner)
-                yield f"Forwarded message: {headers.subject}\n{headers.in_short()}".strip()
+                in_short = headers.in_short(with_subject=False)
+                yield f"Forwarded message: {headers.subject}\n{in_short}".strip()
                 yield from self.texts(inner)
         elif kind == "multipart/alternative" and part.is_multipart():
             yield from self._best(part)

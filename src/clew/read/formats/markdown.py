@@ -13,14 +13,17 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
+from clew.graph.link_targets import NOTE
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.outline import Block, Close, Heading, Outline, Share
+from clew.read.formats.titles import find_title_heading, tells_subject
 from clew.source_map import SourceMap, starts_of_lines
 from clew.text.spans import trim_span
+from clew.text.words import has_content
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -45,6 +48,9 @@ _NO_SPACE_BEFORE = ("", *" \t.,;:!?)")
 _ONLY_MARKS = re.compile(r"[ \t>]*(?:(?:[-*+=]|\d{1,9}[.)])[ \t>]*)+")
 _UNDERLINE = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*(?:\n|\Z)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
+_PICTURE = re.compile(r"\[?!\[[^\]\n]*\][(\[][^)\]\n]*[)\]](?:\][(\[][^)\]\n]*[)\]])?|<[^<>\n]*>")
+# A link to a note, as programs for notes write it: `[[Moon]]`, `[[Moon#Seas|the seas]]`.
+_NOTE = re.compile(r"\[\[([^\[\]|\n]{1,250})(?:\|[^\[\]\n]*)?\]\]")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
 
@@ -87,7 +93,9 @@ def read_text(file: SourceFile, text: str) -> Document:
     shown, lines = leave_out_comments(text)
     if not shown.strip():
         raise UnreadableFileError("nothing but comments")
-    document = file.document(shown, "markdown", title=find_title(shown))
+    document = file.document(
+        shown, "markdown", title=find_title(shown, tells_subject(file.path.stem))
+    )
     if shown == text:
         return document
     return replace(document, source_map=SourceMap.of(file.id, starts_of_lines(shown, lines)))
@@ -288,8 +296,12 @@ def _is_label(text: str, block: Block) -> bool:
     return all(_LABEL.fullmatch(line.strip()) for line in own if line.strip())
 
 
-def find_title(text: str) -> str | None:
-    r"""Return the title in the front matter, else the first heading, else None.
+def find_title(text: str, is_named: bool = True) -> str | None:
+    r"""Return the title in the front matter, else the heading that is the title, else None.
+
+    Args:
+        text: The text.
+        is_named: Whether the name of the file may be the title where no heading is.
 
     Example:
         >>> find_title("---\ntitle: Tides\n---\n# Moon"), find_title("# Moon"), find_title("Moon")
@@ -297,11 +309,16 @@ def find_title(text: str) -> str | None:
     """
     if title := front_matter_title(text):
         return title
-    tokens = _parse(text, inline=False).tokens
-    for token, inside in pairwise(tokens):
-        if token.type == "heading_open" and token.level == 0 and inside.content.strip():
-            return _heading_words(_parser().parseInline(inside.content)[0])
-    return None
+    headings, is_below_text = list[tuple[int, str]](), False
+    for token, inside in pairwise(_parse(text, inline=False).tokens):
+        if not inside.content.strip():
+            continue
+        if token.type == "heading_open" and token.level == 0:
+            headings.append((int(token.tag[1]), inside.content))
+        elif inside.type == "inline" and not headings:
+            is_below_text |= has_content(_PICTURE.sub("", inside.content))
+    place = find_title_heading(headings, is_below_text=is_below_text, is_named=is_named)
+    return None if place is None else _heading_words(_parser().parseInline(headings[place][1])[0])
 
 
 def front_matter_end(text: str) -> int:
@@ -319,7 +336,7 @@ def front_matter_title(text: str) -> str | None:
 
 def find_links(text: str) -> tuple[str, ...]:
     """Return the link targets of a Markdown text, each once."""
-    if "](" not in text and "]:" not in text and "<" not in text:
+    if not any(mark in text for mark in ("](", "]:", "<", "[[")):
         return ()
     return tuple(dict.fromkeys(target for _, target in _links(text, _parse(text))))
 
@@ -399,12 +416,19 @@ def _links(text: str, parsed: _ParsedText) -> Iterator[tuple[int, str]]:
     for token in parsed.tokens:
         if token.map:
             place, end = max(place, starts[token.map[0]]), starts[token.map[1]]
-        for link, inside in pairwise(token.children or ()):
-            if link.type == "link_open" and (target := link.attrGet("href")):
+        children = token.children or []
+        for link, inside in zip_longest(children, children[1:]):
+            found = list[tuple[str, str]]()  # what it begins with, and its target
+            if link.type == "link_open" and inside and (target := link.attrGet("href")):
                 mark = "<" if link.markup == "autolink" else "["
-                match = text.find(mark + inside.content, place, end)
+                found = [(mark + inside.content, str(target))]
+            elif link.type == "text" and "[[" in link.content:
+                notes = _NOTE.finditer(link.content)
+                found = [(f"[[{note[1]}", f"{NOTE}{note[1].strip()}") for note in notes]
+            for beginning, target in found:
+                match = text.find(beginning, place, end)
                 place = match if match >= 0 else trim_span(text, min(place, end), end)[0]
-                yield place, str(target)
+                yield place, target
                 place += 1
 
 

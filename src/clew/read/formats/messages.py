@@ -19,7 +19,8 @@ MIN_SHARE = 0.5  # of the lines that begin a message; others go on with it
 _TIME = r"[\[(]?\d[\d:.,/ T-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+"  # and a date
 _NAME = r"[^\s:<>\d][^\s:<>]*(?:[ \t][^\s:<>]+){0,3}"
 _MESSAGE = re.compile(
-    rf"^[ \t]*+(?:(?:{_TIME})?<([^<>\n]{{1,40}})>|{_TIME}({_NAME}):)(?=[ \t]|$)", re.MULTILINE
+    rf"^[ \t]*+(?:(?:{_TIME})?<([^<>\n]{{1,40}})>(?=[ \t]+[^\s<])|{_TIME}({_NAME}):(?=[ \t]|$))",
+    re.MULTILINE,
 )
 
 

@@ -133,7 +133,7 @@ def holds_rows(path: Path, encoding: str | None = None) -> bool:
     if suffix != ".json":
         return suffix in SUFFIXES
     try:
-        with path.open(encoding=encoding or _encoding(path)) as file:
+        with path.open(encoding=encoding or _encoding(path), errors="replace") as file:
             return "".join(file.read(1000).split()).startswith("[{")
     except (OSError, ValueError):
         return False
@@ -145,7 +145,7 @@ def _row_documents(file: SourceFile, text: str) -> list[Document]:
     Nothing is returned where it holds no rows after all.
     """
     try:
-        rows = list(_parse(file.path, file.find_encoding()))
+        rows = list(_parse(file.path, file.find_encoding(), "replace"))  # what `text` has told
     except (ValueError, RecursionError) as error:
         file.report(f"read as text: {error}")
         return []
@@ -208,9 +208,9 @@ def _documents(
         )
 
 
-def _parse(path: Path, encoding: str | None) -> Iterator[Row]:
+def _parse(path: Path, encoding: str | None, errors: str = "strict") -> Iterator[Row]:
     parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
-    with path.open(encoding=encoding or _encoding(path), newline="") as file:
+    with path.open(encoding=encoding or _encoding(path), errors=errors, newline="") as file:
         yield from parse(file, path)
 
 

@@ -22,6 +22,7 @@ from clew.read.formats.outline import (
     Outline,
     Share,
 )
+from clew.read.formats.titles import find_title_heading
 from clew.text.spans import paragraphs
 
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
@@ -65,7 +66,7 @@ class _TitleLines(NamedTuple):
 
 
 def read(file: SourceFile) -> Iterator[Document]:
-    """Yield the file as one document under its first heading."""
+    """Yield the file as one document under its title."""
     text = file.text()
     yield file.document(text, "rst", title=find_title(text))
 
@@ -119,8 +120,15 @@ def _labels(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_title(text: str) -> str | None:
-    """Return the first heading, or None."""
-    return next((heading.text for heading in _headings(text)), None)
+    """Return the heading that is the title, or None."""
+    headings = [(heading.level, heading.text) for heading in _headings(text)]
+    place = find_title_heading(headings)
+    return None if place is None else headings[place][1]
+
+
+def has_heading(text: str) -> bool:
+    """Return whether there is a heading."""
+    return next(_headings(text), None) is not None
 
 
 def _parts(text: str, begin: int, end: int, level: int) -> Iterator[Heading | Block | Close]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from clew.read.formats.code_languages import FILE_NAME_KEYS
 from clew.read.formats.file_format import Format
+from clew.read.formats.heading_lines import ASCIIDOC, LATEX, ORG
 from clew.read.formats.html import HTML
 from clew.read.formats.mail import MAIL
 from clew.read.formats.manual_page import MANUAL_PAGE
@@ -34,6 +35,9 @@ FORMATS: dict[str, Format] = {
         TEXT,
         MARKDOWN,
         RST,
+        ASCIIDOC,
+        ORG,
+        LATEX,
         PYTHON,
         RECORD,
         *SOURCE_CODE,

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 from clew.document import Document
 from clew.read.formats import markdown, rst
-from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
 from clew.read.formats.outline import Block, Outline, Share
+from clew.text.entries import entries_in
 from clew.text.spans import paragraphs
 
 _DIRECTIVE = re.compile(
@@ -24,21 +25,45 @@ _DIRECTIVE = re.compile(
     r"|:(?:[a-z]+:)?[a-z]+:`[^`\n]+`",
     re.MULTILINE,
 )
+# Escape sequences: of colours and the cursor, of titles and links, and of two signs.
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])"
+)
+_STRUCK_OVER = re.compile(r"[^\n\x08]\x08")
 _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
+LONG = 1 / 2  # of a passage: an entry
+MAX_LONG = 0.02  # of the entries
 MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 
 def read(file: SourceFile) -> Iterator[Document]:
     """Yield the file as one document, in the markup that it is written in."""
-    text = file.text()
+    text = without_escapes(file.text())
+    if not text.strip():
+        raise UnreadableFileError("empty")
     format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
     if format == "markdown":
         yield markdown.read_text(file, text)
     else:
         title = rst.find_title(text) if format == "rst" else None
         yield file.document(text, format, title=title)
+
+
+def without_escapes(text: str) -> str:
+    r"""Return a text without what colours it in a terminal, as logs and printed pages have it.
+
+    These are escape sequences, and signs that are struck over to be bold or underlined. Lines stay
+    where they are.
+
+    Example:
+        >>> without_escapes("\x1b[31mERROR\x1b[0m N\bNA\bAM\bME\bE _\bx")
+        'ERROR NAME x'
+    """
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    return _STRUCK_OVER.sub("", text) if "\b" in text else text
 
 
 def find_markup(text: str) -> str:
@@ -54,7 +79,7 @@ def find_markup(text: str) -> str:
         >>> find_markup("# a comment\nname = 1\n"), find_markup("Tides\n=====\n\nHigh.")
         ('text', 'text')
     """
-    if _DIRECTIVE.search(text) and rst.find_title(text):
+    if _DIRECTIVE.search(text) and rst.has_heading(text):
         return "rst"
     if _MARKDOWN_MARK.search(text) and _has_hash_headings(text):
         return "markdown"
@@ -77,13 +102,28 @@ def _has_hash_headings(text: str) -> bool:
 def outline(text: str, share: Share | None = None) -> Outline:
     """Return the paragraphs of a text and their messages, or what its indentation shows."""
     parts = outline_by_indentation(text)
-    return Outline(parts or tuple(_paragraph(text, *span, share) for span in paragraphs(text)))
+    return Outline(parts or tuple(paragraph_block(text, *span, share) for span in paragraphs(text)))
 
 
-def _paragraph(text: str, start: int, end: int, share: Share | None) -> Block:
-    """Return a paragraph, with its messages where it is a row of them."""
+def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Block:
+    """Return a paragraph, with its messages or entries where it is a row of them.
+
+    Where the entries are long, passages that end between two would be half empty.
+
+    Args:
+        text: The text.
+        start: Where the paragraph starts.
+        end: Where it ends.
+        share: As `Format.outline` takes it; None where sizes do not matter.
+    """
     messages = messages_in(text, start, end, share)
-    return Block(start, end, "list", messages) if messages else Block(start, end)
+    if messages or share is None or share(start, end) <= 1:
+        return Block(start, end, "list", messages) if messages else Block(start, end)
+    entries = [] if messages_in(text, start, end) else entries_in(text, start, end)
+    n_long = sum(share(*entry) > LONG for entry in entries)
+    if not entries or n_long > MAX_LONG * len(entries):
+        return Block(start, end)
+    return Block(start, end, "list", tuple(Block(*entry) for entry in entries))
 
 
 def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says
