@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack, cast
 
+from llama_index.core import Settings
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
@@ -30,6 +31,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     RetrieverKeywords,
     check_options,
 )
+from llama_index.retrievers.clew.callbacks import tell
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
@@ -118,7 +120,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             verbose: As in LlamaIndex.
             **options: The other attributes of `AskingRetriever`.
         """
-        super().__init__(callback_manager, object_map, objects, verbose)
+        manager = callback_manager or Settings.callback_manager
+        super().__init__(manager, object_map, objects, verbose)
         if not isinstance(index, (clew.Index, PulledIndex, Candidates)):
             raise TypeError(
                 f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
@@ -127,6 +130,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             )
         self._living = Living(Held(index))
         self._parser: TransformComponent | None = None
+        if not isinstance(index, PulledIndex):  # which would be asked over a network
+            tell(index.embedder, manager)
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @property
@@ -247,8 +252,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """
         _check(options)
         edges = check_searches(CANDIDATES if candidates is None else candidates, hops, edges)
-        if options.get("object_map") is None:  # what its own retriever would read for such nodes
-            options["object_map"] = getattr(index, "_object_map", None)
+        for name in ("object_map", "callback_manager"):  # those of its own retriever
+            if options.get(name) is None:
+                options[name] = getattr(index, f"_{name}", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         is_searched = candidates is not None and embed_model is not None
