@@ -38,7 +38,13 @@ from clew.index.leads import (
 from clew.index.locating import file_named_by
 from clew.index.narrowing import CANDIDATES, ask_candidates
 from clew.index.options import check_names, option_names
-from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
+from clew.index.question import (
+    OtherQueryKeywords,
+    QueryKeywords,
+    QueryOptions,
+    Where,
+    check_question,
+)
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
 from clew.model import ModelSource
@@ -83,6 +89,7 @@ __all__ = [
     "as_list",
     "ask_candidates",
     "check_hops",
+    "check_question",
     "check_recipe",
     "collecting_rarely",
     "cosines_by_id",

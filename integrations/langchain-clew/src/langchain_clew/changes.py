@@ -124,7 +124,11 @@ class ChangingRetriever(DocumentIndex):
     """
 
     index: Annotated[
-        clew.Index | PulledIndex | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)
+        Annotated[clew.Index, AS_IT_COMES]
+        | Annotated[PulledIndex, AS_IT_COMES]
+        | Annotated[Shortlist, AS_IT_COMES]
+        | Annotated[NoDocuments, AS_IT_COMES],
+        AfterValidator(askable),
     ]
 
     _changes: ChangeLock = PrivateAttr(default_factory=ChangeLock)

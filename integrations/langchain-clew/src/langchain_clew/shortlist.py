@@ -25,6 +25,7 @@ from clew.adapters import (
     QueryOptions,
     aembed_question,
     check_hops,
+    check_question,
     collecting_rarely,
     cosines_by_id,
 )
@@ -155,7 +156,12 @@ class Shortlist:
         return store_with_vectors(self.store)
 
     def _requests(self, question: str, options: QueryOptions, page: ChainPage | None) -> Requests:
-        """Yield what is asked of the store and its embedder; return the context made of it."""
+        """Yield what is asked of the store and its embedder; return the context made of it.
+
+        Raises:
+            ValueError: The question has no word or is too long, before anything is asked.
+        """
+        check_question(question, max_length=options.max_question)
         reads, filter = self._known is not None, options.where
         options = replace(options, where=None)  # the store filters
         vector = (yield Embed(question)) if reads else None

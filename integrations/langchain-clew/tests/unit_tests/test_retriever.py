@@ -22,6 +22,7 @@ from langchain_core.tools import create_retriever_tool
 from pydantic import ValidationError
 
 import clew
+from clew.index.question import QueryOptions
 
 
 def ids(documents):
@@ -239,6 +240,14 @@ def test_configuring_a_field_embeds_nothing_again(retriever, index, embeddings, 
         found = configurable.invoke(question, config={"configurable": {"recipe": recipe, "k": 3}})
         assert ids(found) == index.ask(question, recipe=recipe, limit=3).ids
     assert len(embeddings.documents) == embedded
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.json_schema.PydanticJsonSchemaWarning")  # an index
+def test_every_option_of_a_question_can_be_configured_and_has_a_schema(retriever):
+    own = {*QueryOptions.__dataclass_fields__} - {"limit", "where"} | {"k", "filter", "index"}
+    fields = {name: ConfigurableField(id=name) for name in own}
+    schema = retriever.configurable_fields(**fields).config_schema().model_json_schema()
+    assert schema["$defs"]["Configurable"]["properties"].keys() == own
 
 
 @pytest.mark.parametrize(
