@@ -148,9 +148,11 @@ def _with_reasons(
     heading = {HEADING: item.heading} if item.heading and (reasons or is_piece) else {}
     places = source_metadata(item) if reasons or is_piece else {}
     places = {key: value for key, value in places.items() if key not in own.metadata}
-    shown = [
-        value for key, value in own.metadata.items() if key not in own.excluded_llm_metadata_keys
-    ]
+    shown = {
+        value
+        for key, value in own.metadata.items()
+        if isinstance(value, str) and key not in own.excluded_llm_metadata_keys
+    }
     hidden = {*reasons, *places, *(heading if item.heading in shown else {})}
     added = {**places, **reasons, **heading}
     copy = node.model_copy(
