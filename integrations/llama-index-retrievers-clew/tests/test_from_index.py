@@ -12,6 +12,7 @@ from llama_index.core import (
     SimpleKeywordTableIndex,
     StorageContext,
     SummaryIndex,
+    TreeIndex,
     VectorStoreIndex,
 )
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
@@ -638,3 +639,19 @@ def test_an_index_of_keywords_is_followed_and_gives_its_own_nodes_alone(embed_mo
     table.delete_ref_doc("D2", delete_from_docstore=False)
     table.insert(Document(text="The new ferry sails."))
     assert read() == {*(letters[i].text for i in (0, 1, 3)), "The new ferry sails."}
+
+
+def test_a_tree_is_followed_and_gives_its_own_nodes_alone(embed_model):
+    kept = StorageContext.from_defaults()
+    letters = [Document(text=f"The ferry {i} sails.", id_=f"D{i}") for i in range(4)]
+    how = {"storage_context": kept, "llm": MockLLM(), "build_tree": False}
+    tree = TreeIndex.from_documents(letters, **how)
+    TreeIndex.from_documents([Document(text="The ferry of another index.")], **how)
+    retriever = ClewRetriever.from_index(tree, embed_model, similarity_top_k=9, budget=None)
+
+    def read():
+        return {one.node.get_content() for one in retriever.retrieve("Which ferry sails?")}
+
+    assert read() == {one.text for one in letters}
+    tree.insert(Document(text="The new ferry sails."))
+    assert read() == {*(one.text for one in letters), "The new ferry sails."}

@@ -147,6 +147,9 @@ def listed_ids(index: BaseIndex[Any]) -> list[str] | None:
     nodes = getattr(struct, "nodes", None)
     if isinstance(nodes, list):
         return list(dict.fromkeys(nodes))
+    numbered = getattr(struct, "all_nodes", None)  # of a tree
+    if isinstance(numbered, dict):
+        return [numbered[number] for number in sorted(numbered)]
     named = getattr(struct, "node_ids", None)  # of a table of keywords
     if named is None and hasattr(struct, "node_id_to_summary_id"):  # of an index of summaries
         named = struct.node_id_to_summary_id
