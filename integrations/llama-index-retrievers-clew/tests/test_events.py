@@ -122,6 +122,8 @@ async def test_a_trace_has_all_events_of_its_question_and_of_no_other(
     monkeypatch.setattr(Settings, "_callback_manager", None)  # whose list of handlers is shared
     Settings.callback_manager = CallbackManager([handler] if with_handler else None)
     retriever = make(documents, embed_model)
+    if with_handler and make in (of_documents, of_an_index):  # as it was made
+        assert CBEventType.EMBEDDING in {kind for kind, _ in handler.begun}
     if not with_handler:  # what is set later hears by a manager that is known
         retriever.callback_manager.add_handler(handler)
     handler.traces.clear()

@@ -52,6 +52,7 @@ from clew.adapters import (
     HOPS,
     EmbedderSource,
     FactsByDocument,
+    IndexConfig,
     IndexKeywords,
     Method,
     empty_context,
@@ -307,7 +308,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             ValueError: The store holds nothing to read.
         """
         _check(options)
-        index = index_of(store, NAMES.index_config(options, embedder=embed_model), show_progress)
+        index = index_of(store, _config(options, embed_model), show_progress)
         if index is None:
             raise ValueError(
                 f"the {type(store).__name__} holds neither chunks nor triplets: "
@@ -381,7 +382,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             sources,
             facts=facts,
             progress=show_progress,
-            config=NAMES.index_config(options, embedder=embed_model),
+            config=_config(options, embed_model),
         )
         return cls(index, **NAMES.without_index(options))
 
@@ -476,6 +477,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
         return held.index.narrow(bundle, found, options, explain=self.explain)
+
+
+def _config(options: Mapping[str, Any], embed_model: EmbedderSource | None) -> IndexConfig:
+    """Return what an index is made with, once its model tells whom the retriever will tell."""
+    config = NAMES.index_config(options, embedder=embed_model)
+    tell(config.embedder, options.get("callback_manager") or Settings.callback_manager)
+    return config
 
 
 def _without_parser(
