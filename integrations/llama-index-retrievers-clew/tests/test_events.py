@@ -141,3 +141,12 @@ def test_a_model_with_handlers_of_its_own_keeps_them(documents, embed_model, que
     embed_model.callback_manager = CallbackManager([own])
     ClewRetriever.from_documents(documents, embed_model).retrieve(question)
     assert own.get_event_pairs(CBEventType.EMBEDDING)
+
+
+def test_a_model_tells_nobody_of_the_next_request(index, question):
+    handlers = [LlamaDebugHandler(print_trace_on_end=False) for _ in range(2)]
+    for handler in handlers:
+        ClewRetriever(index, callback_manager=CallbackManager([handler])).retrieve(question)
+    for handler in handlers:
+        assert len(handler.get_event_pairs(CBEventType.RETRIEVE)) == 1
+        assert not handler.get_event_pairs(CBEventType.EMBEDDING)

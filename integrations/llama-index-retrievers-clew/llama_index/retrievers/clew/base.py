@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, Unpack, cast
 
-from llama_index.core import Settings
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.graph_stores.types import PropertyGraphStore
@@ -31,7 +30,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     RetrieverKeywords,
     check_options,
 )
-from llama_index.retrievers.clew.callbacks import tell
+from llama_index.retrievers.clew.callbacks import told
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
@@ -121,8 +120,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             verbose: As in LlamaIndex.
             **options: The other attributes of `AskingRetriever`.
         """
-        manager = callback_manager or Settings.callback_manager
-        super().__init__(manager, object_map, objects, verbose)
+        # Of an index in a database the embedder would be asked over a network.
+        embedder = index.embedder if isinstance(index, (clew.Index, Candidates)) else None
+        super().__init__(told(callback_manager, embedder), object_map, objects, verbose)
         if not isinstance(index, (clew.Index, PulledIndex, Candidates)):
             raise TypeError(
                 f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
@@ -131,8 +131,6 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             )
         self._living = Living(Held(index))
         self._parser: TransformComponent | None = None
-        if not isinstance(index, PulledIndex):  # which would be asked over a network
-            tell(index.embedder, manager)
         self._set_options({**DEFAULTS, "recipe": recipe, "budget": budget, **options})
 
     @property
@@ -482,7 +480,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 def _config(options: Mapping[str, Any], embed_model: EmbedderSource | None) -> IndexConfig:
     """Return what an index is made with, once its model tells whom the retriever will tell."""
     config = NAMES.index_config(options, embedder=embed_model)
-    tell(config.embedder, options.get("callback_manager") or Settings.callback_manager)
+    told(options.get("callback_manager"), config.embedder)
     return config
 
 
