@@ -274,11 +274,13 @@ class Shortlist:
         return None if self._known is None else self._known.find_near
 
     def _arguments(self, search: Search) -> dict[str, Any]:
+        known, limit = known_store(self.store), search.limit
+        if known is not None and (most := known.most(self.store)) is not None:
+            limit = min(limit, most)
         if search.filter is None:
-            return {"k": search.limit, **self.search_kwargs}
-        known = known_store(self.store)
-        besides = {} if known is None else known.beside_filter(self.store, search.limit)
-        return {"k": search.limit, **besides, **self.search_kwargs, "filter": search.filter}
+            return {"k": limit, **self.search_kwargs}
+        besides = {} if known is None else known.beside_filter(self.store, limit)
+        return {"k": limit, **besides, **self.search_kwargs, "filter": search.filter}
 
 
 def _search_with_relevance(store: VectorStore, name: str) -> Callable[..., Any]:
