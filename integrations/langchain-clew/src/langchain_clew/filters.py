@@ -209,8 +209,12 @@ def _value_of(metadata: Metadata, key: str) -> object:
 
 
 def _plain(value: object) -> object:
-    """Return an array as a list; everything else as it is."""
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    """Return an array as a list, also one inside a list; everything else as it is."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)) and any(isinstance(one, np.ndarray) for one in value):
+        return type(value)(map(_plain, value))
+    return value
 
 
 def _alternatives(value: object) -> tuple[object, ...]:

@@ -239,3 +239,12 @@ def test_an_array_is_the_list_of_its_values(filter, metadata):
     wanted = where_of(filter)(metadata)
     assert where_of(filter)(in_arrays(metadata)) == wanted
     assert where_of(in_arrays(filter))(in_arrays(metadata)) == wanted
+
+
+def test_arrays_inside_lists_are_lists_too():
+    metadata = {"a": [np.array([1, 2]), np.array([], int)]}
+    assert where_of({"a": {"$in": [np.array([1, 2])]}})(metadata)
+    assert not where_of({"a": {"$in": [np.array([3, 4]), 3]}})(metadata)
+    assert where_of({"a": {"$ne": 3}})(metadata)
+    assert not where_of({"a": {"$gt": 0}})(metadata)
+    assert not where_of({"a": {"$contains": 1}})(metadata)
