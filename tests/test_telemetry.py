@@ -32,7 +32,7 @@ def spans(monkeypatch):
 
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
+    monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
     return exporter
 
 
@@ -90,7 +90,8 @@ def test_metrics_count_questions_and_the_tokens_of_models(index, monkeypatch):
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
     reader = InMemoryMetricReader()
-    monkeypatch.setattr(metrics, "get_meter", MeterProvider([reader]).get_meter)
+    provider = MeterProvider([reader])
+    monkeypatch.setattr(metrics, "get_meter_provider", lambda: provider)
     contexts = [index.ask("Who lives on Corfu?"), index.ask("Who married Ben?")]
     (resource,) = reader.get_metrics_data().resource_metrics
     (scope,) = resource.scope_metrics
@@ -107,7 +108,7 @@ def test_what_fails_in_a_tracer_is_no_failure_of_a_question(index, spans, monkey
     def broken(*_):
         raise OSError("collector is gone")
 
-    monkeypatch.setattr(trace, "get_tracer", broken)
+    monkeypatch.setattr(trace.get_tracer_provider(), "get_tracer", broken)
     assert index.ask("Who lives on Corfu?").items
     assert "took no report" in caplog.text
 
@@ -119,6 +120,16 @@ def test_without_a_provider_nothing_is_reckoned_for_a_report(index, monkeypatch)
     monkeypatch.setattr(clew.telemetry, "_report", lambda *report: reports.append(report))
     assert index.ask("Who lives on Corfu?").items
     assert not reports
+
+
+def test_questions_leave_no_meter_behind_where_nobody_takes_metrics(index, spans, monkeypatch):
+    metrics = pytest.importorskip("opentelemetry.metrics")
+    nobody, asked_for = metrics.get_meter_provider(), []
+    assert "Proxy" in type(nobody).__name__, "it keeps every meter that it was asked for"
+    monkeypatch.setattr(nobody, "get_meter", lambda *meter, **_: asked_for.append(meter))
+    assert index.ask("Who lives on Corfu?").items
+    assert spans.get_finished_spans()
+    assert not asked_for
 
 
 def test_the_log_has_the_numbers_as_fields(index, caplog):

@@ -485,6 +485,20 @@ def test_faiss_filters_all_that_it_has_and_not_its_twenty_nearest(tmp_path):
     assert notes["candidates"] == 20  # as somebody has said
 
 
+@pytest.mark.parametrize("size", [1, 3, 55])
+def test_a_store_that_gives_no_more_than_it_has_is_asked_for_no_more(size, loop):
+    pytest.importorskip("sklearn")
+    community = pytest.importorskip("langchain_community.vectorstores")
+    texts = list(TEXTS.values())[:size]
+    store = community.SKLearnVectorStore.from_texts(texts, ForLangChain())
+    retriever = OverLangChain.from_vectorstore(store, k=size)
+    found = retriever.invoke(QUESTIONS[0])
+    assert {one.page_content for one in found} == set(texts)
+    assert loop.run_until_complete(retriever.ainvoke(QUESTIONS[0])) == found
+    with pytest.raises(TypeError, match="how a SKLearnVectorStore filters"):
+        OverLangChain.from_vectorstore(store, edges=[("see", "isle")])
+
+
 def test_llama_index_reads_vectors_by_id_and_embeds_nothing(hosted, loop):
     how = {"candidates": len(TEXTS), "budget": None}
     same, retriever = in_memory(**how), OverLlamaIndex.from_index(hosted, **how)

@@ -9,6 +9,7 @@ the adapter names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -38,12 +39,19 @@ from clew.index.leads import (
 from clew.index.locating import file_named_by
 from clew.index.narrowing import CANDIDATES, ask_candidates
 from clew.index.options import check_names, option_names
-from clew.index.question import OtherQueryKeywords, QueryKeywords, QueryOptions, Where
+from clew.index.question import (
+    OtherQueryKeywords,
+    QueryKeywords,
+    QueryOptions,
+    Where,
+    check_question,
+)
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
 from clew.model import ModelSource
 from clew.printed import Ask, Printer, fit_printed
 from clew.read import Triple, text_id, without_relationships
+from clew.read.json_values import check_savable
 from clew.store import DEFAULT_VERIFY, Verify
 from clew.text.tokens import CounterSource
 from clew.types import Method
@@ -83,7 +91,9 @@ __all__ = [
     "as_list",
     "ask_candidates",
     "check_hops",
+    "check_question",
     "check_recipe",
+    "check_savable",
     "collecting_rarely",
     "cosines_by_id",
     "empty_context",
@@ -92,6 +102,7 @@ __all__ = [
     "fit_printed",
     "links_in",
     "load_index",
+    "own_metadata",
     "path_of",
     "reasons_of",
     "remember_vectors",
@@ -318,6 +329,36 @@ async def aembed_question(embedder: Embedder | None, question: str) -> ArrayLike
         return None
     vector: ArrayLike = await embedder.aembed_question(question)
     return vector
+
+
+def own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata of one's own, of which a change is none of what came.
+
+    A value that cannot be copied, such as an open file or a lock, is shared: the frameworks share
+    all of them.
+
+    Args:
+        metadata: What came.
+
+    Example:
+        >>> import threading
+        >>> came = {"tags": ["sea"], "lock": threading.Lock()}
+        >>> own = own_metadata(came)
+        >>> own["tags"].append("sun")
+        >>> came["tags"], own["lock"] is came["lock"]
+        (['sea'], True)
+    """
+    try:
+        return deepcopy(dict(metadata))
+    except Exception:  # noqa: BLE001  # whatever such a value raises
+        return {name: _own_value(value) for name, value in metadata.items()}
+
+
+def _own_value(value: object) -> object:
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001  # as above
+        return value
 
 
 def empty_context(question: str, options: QueryOptions, why: str = NOTHING_CAME) -> Context:

@@ -24,7 +24,7 @@ from clew.version import __version__
 LOGGER = logging.getLogger("clew.questions")
 LOGGER.propagate = True
 TRACE, METRICS = "opentelemetry.trace", "opentelemetry.metrics"
-GETTERS = {TRACE: "get_tracer", METRICS: "get_meter"}
+PROVIDERS = {TRACE: "get_tracer_provider", METRICS: "get_meter_provider"}
 NO_REPORT = "OpenTelemetry took no report"
 NAME = "clew.ask"
 NANOSECONDS = 10**9
@@ -56,20 +56,21 @@ def observed(work: Callable[[], Context]) -> Context:
 def _takes_reports(name: str) -> bool:
     """Return whether somebody has set what takes the spans, or the metrics, of a process.
 
-    Frameworks load OpenTelemetry, and without that every report goes nowhere.
+    Frameworks load OpenTelemetry, and without that every report goes nowhere. The provider is
+    looked at and asked for nothing: the one that stands for none keeps every meter for good.
 
     Args:
         name: `TRACE` or `METRICS`.
     """
-    get = getattr(sys.modules.get(name), GETTERS[name], None)
-    if get is None:
+    get_provider = getattr(sys.modules.get(name), PROVIDERS[name], None)
+    if get_provider is None:
         return False
     try:
-        taker = get("clew", __version__)
+        provider = get_provider()
     except Exception:
         LOGGER.exception(NO_REPORT)
         return False
-    return not type(taker).__name__.startswith(("Proxy", "_Proxy", "NoOp"))
+    return not type(provider).__name__.startswith(("Proxy", "_Proxy", "NoOp"))
 
 
 def attributes_of(context: Context) -> Attributes:
@@ -114,9 +115,9 @@ def stage_name(step: Step) -> str:
 def _report(attributes: Attributes, trace: tuple[Step, ...], began: int, seconds: float) -> None:
     """Report to whatever watches; what fails there is no failure of the question."""
     try:
-        if TRACE in sys.modules:
+        if _takes_reports(TRACE):
             _add_spans(sys.modules[TRACE], attributes, trace, began, seconds)
-        if METRICS in sys.modules:
+        if _takes_reports(METRICS):
             _add_metrics(sys.modules[METRICS], attributes, seconds)
     except Exception:
         LOGGER.exception(NO_REPORT)
@@ -132,7 +133,7 @@ def _add_spans(
     seconds: float,
 ) -> None:
     """Add a span for the question, and one for each stage, in a row that ends with the question."""
-    tracer = api.get_tracer("clew", __version__)
+    tracer = api.get_tracer_provider().get_tracer("clew", __version__)
     ended = began + round(seconds * NANOSECONDS)
     span = tracer.start_span(NAME, start_time=began, attributes=attributes)
     if "error.type" in attributes:
@@ -157,7 +158,7 @@ def _numbers_in(notes: Mapping[str, Any]) -> Attributes:
 
 
 def _add_metrics(api: Any, attributes: Attributes, seconds: float) -> None:  # noqa: ANN401  # as above
-    meter = api.get_meter("clew", __version__)
+    meter = api.get_meter_provider().get_meter("clew", __version__)
     kind = {"clew.found": attributes.get("clew.found", False)}
     if "error.type" in attributes:
         kind = {"error.type": attributes["error.type"]}

@@ -144,6 +144,8 @@ def test_a_mapping_means_its_values_whatever_they_are(wanted, value):
     values = [value, *value] if isinstance(value, list) else [value]
     expected = any(one == other for one in values for other in some)
     assert metadata_test({"key": wanted})({"key": value}) == expected
+    if isinstance(value, list):
+        assert metadata_test({"key": wanted})({"key": np.array(value, int)}) == expected
     assert not metadata_test({"key": wanted})({"other": value})
 
 

@@ -309,6 +309,25 @@ def test_any_sequence_of_additions_and_deletions_is_the_index_built_at_once(embe
     same(answers(index), answers(at_once))
 
 
+def test_documents_with_arrays_and_nan_are_the_same_until_a_value_changes():
+    def document(**metadata):
+        return clew.Document("sea", "The sea is salt.", metadata)
+
+    index = clew.Index.from_documents(
+        [document(depth=np.arange(3), seen=float("nan"), at=[{"x": float("nan")}])]
+    )
+    again = document(depth=np.arange(3), seen=float("nan"), at=[{"x": float("nan")}])
+    assert index.upsert([again]) is index
+    assert index.sync([again]) is index
+    for other in (
+        document(depth=np.arange(4), seen=float("nan"), at=[{"x": float("nan")}]),
+        document(depth=np.arange(3), seen=1.0, at=[{"x": float("nan")}]),
+        document(depth=np.arange(3), seen=float("nan"), at=({"x": float("nan")},)),
+    ):
+        (kept,) = index.sync([other]).documents
+        assert kept is other
+
+
 def test_the_spelling_of_what_is_forbidden_is_forbidden_too(embed):
     documents = [
         Document("secret", "ANNA is a spy.", {"open": False}),

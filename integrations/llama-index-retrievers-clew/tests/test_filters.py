@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,6 +93,15 @@ def test_every_operator_tells_some_documents_from_others(operator: FilterOperato
         MetadataFilters(filters=[MetadataFilter(key="x", value=value, operator=operator)])
     )
     assert {allowed({"x": has}) for has in ("a", "b", "c", "", ["b"], [], None)} == {True, False}
+
+
+@pytest.mark.parametrize("operator", list(FilterOperator))
+def test_an_array_is_the_list_of_its_values(operator: FilterOperator):
+    for value in (["b", "a"], ["b"]) if operator.value in LISTS else ("a", "b", "c"):
+        one = MetadataFilter(key="x", value=value, operator=operator)
+        allowed = where_of(MetadataFilters(filters=[one]))
+        for has in (["a", "b"], ["a"], []):
+            assert allowed({"x": np.array(has)}) is allowed({"x": has})
 
 
 def test_no_filters_allow_everything():

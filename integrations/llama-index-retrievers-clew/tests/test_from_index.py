@@ -12,13 +12,17 @@ from llama_index.core import (
     SimpleKeywordTableIndex,
     StorageContext,
     SummaryIndex,
+    TreeIndex,
     VectorStoreIndex,
 )
+from llama_index.core.embeddings.multi_modal_base import MultiModalEmbedding
+from llama_index.core.indices import MultiModalVectorStoreIndex
 from llama_index.core.indices.property_graph import ImplicitPathExtractor
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import (
     Document,
+    ImageNode,
     IndexNode,
     MetadataMode,
     NodeRelationship,
@@ -141,6 +145,38 @@ def test_a_node_that_is_deleted_in_the_store_alone_is_not_read(nodes, embed_mode
     assert first in index.docstore.docs
     for one in (retriever, ClewRetriever.from_index(index, similarity_top_k=8, budget=None)):
         assert first not in ids(one.retrieve(question))
+
+
+class Pictures(MultiModalEmbedding):
+    """Sees the same in each picture."""
+
+    def _get_image_embedding(self, img_file_path):
+        return [1.0] * 4
+
+    async def _aget_image_embedding(self, img_file_path):
+        return [1.0] * 4
+
+    def _get_text_embedding(self, text):
+        return [1.0] * 4
+
+    def _get_query_embedding(self, query):
+        return [1.0] * 4
+
+    async def _aget_query_embedding(self, query):
+        return [1.0] * 4
+
+
+def test_a_node_that_is_deleted_beside_pictures_is_not_read(nodes, embed_model, question):
+    picture = ImageNode(id_="drawn", text="A drawing of the labyrinth.", image="aGk=")
+    index = MultiModalVectorStoreIndex(
+        [*nodes, picture], embed_model=embed_model, image_embed_model=Pictures()
+    )
+    retriever = ClewRetriever.from_index(index, similarity_top_k=99, budget=None)
+    first = ids(retriever.retrieve(question))[0]
+    index.delete_nodes([first])
+    left = ids(retriever.retrieve(question))
+    assert "drawn" in left
+    assert first not in left
 
 
 def test_an_index_without_vectors_is_embedded_by_the_given_model(nodes, embed_model, question):
@@ -638,3 +674,19 @@ def test_an_index_of_keywords_is_followed_and_gives_its_own_nodes_alone(embed_mo
     table.delete_ref_doc("D2", delete_from_docstore=False)
     table.insert(Document(text="The new ferry sails."))
     assert read() == {*(letters[i].text for i in (0, 1, 3)), "The new ferry sails."}
+
+
+def test_a_tree_is_followed_and_gives_its_own_nodes_alone(embed_model):
+    kept = StorageContext.from_defaults()
+    letters = [Document(text=f"The ferry {i} sails.", id_=f"D{i}") for i in range(4)]
+    how = {"storage_context": kept, "llm": MockLLM(), "build_tree": False}
+    tree = TreeIndex.from_documents(letters, **how)
+    TreeIndex.from_documents([Document(text="The ferry of another index.")], **how)
+    retriever = ClewRetriever.from_index(tree, embed_model, similarity_top_k=9, budget=None)
+
+    def read():
+        return {one.node.get_content() for one in retriever.retrieve("Which ferry sails?")}
+
+    assert read() == {one.text for one in letters}
+    tree.insert(Document(text="The new ferry sails."))
+    assert read() == {*(one.text for one in letters), "The new ferry sails."}

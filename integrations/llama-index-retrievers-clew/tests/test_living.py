@@ -145,6 +145,8 @@ async def test_an_index_that_was_emptied_gives_nothing_until_nodes_come(nodes, e
     retriever = ClewRetriever.from_index(index, embed_model)
     index.delete_nodes([nodes[0].node_id])
     assert await retriever.aretrieve(FERRY) == retriever.retrieve(FERRY) == []
+    index.insert_nodes([TextNode(text=" ")])
+    assert retriever.retrieve(FERRY) == []
     index.insert_nodes([TextNode(text=sails("six").text)])
     assert texts(retriever.retrieve(FERRY)) == {sails("six").text}
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import threading
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,9 @@ def test_what_cannot_be_saved_or_opened_is_said(tmp_path, documents, embed_model
     retriever = ClewRetriever.from_documents(documents, embed_model)
     with pytest.raises(TypeError, match="by its name"):
         retriever.with_options(recipe=clew.recipes.get("dense")).persist(tmp_path)
+    dated = TextNode(text="The fee.", id_="fee", metadata={"since": date(2020, 1, 1)})
+    with pytest.raises(ValueError, match=r"document 'fee': metadata\['since'\] is a date"):
+        ClewRetriever.from_nodes([dated]).persist(tmp_path)
     assert not list(tmp_path.iterdir())
     with pytest.raises(FileNotFoundError, match="it has no clew_index"):
         ClewRetriever.from_persist_dir(tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import pickle
+import threading
 
 import pytest
 from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
@@ -110,6 +111,21 @@ def test_the_callers_documents_are_neither_changed_nor_shared(index, documents, 
         "scribble" not in one.metadata["tags"] and one.text != "scribble" and one.metadata["year"]
         for one in again
     )
+
+
+def test_metadata_that_cannot_be_copied_come_as_they_are():
+    lock, source = threading.Lock(), Document(text="A book.", metadata={"tags": ["myth"]})
+    source.metadata["lock"] = lock
+    came = TextNode(id_="a", text="Theseus and the thread.", metadata=source.metadata)
+    came.relationships[NodeRelationship.SOURCE] = source.as_related_node_info()
+    for retriever in (ClewRetriever.from_nodes([came]), ClewRetriever.from_documents([source])):
+        (found,) = retriever.with_options(similarity_top_k=1).retrieve("Theseus and the book")
+        shown = [found.node, *found.node.relationships.values()]
+        for one in shown:
+            assert one.metadata["lock"] is lock
+            one.metadata["tags"].append("changed")
+    assert came.metadata["tags"] == ["myth"]
+    assert came.source_node.metadata["tags"] == source.metadata["tags"] == ["myth"]
 
 
 def test_text_nodes_come_back_whole_as_they_came(embed_model, documents, question):

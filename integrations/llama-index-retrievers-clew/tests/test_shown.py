@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 from llama_index.core.schema import Document, MetadataMode, TextNode
 from llama_index.retrievers.clew import ClewRetriever
@@ -102,3 +103,9 @@ def test_a_heading_that_the_metadata_show_is_not_shown_twice_and_is_the_callers_
     assert one.node.get_content(MetadataMode.LLM).count("Wren flow meter") == 1
     (one,) = ClewRetriever.from_nodes([titled], explain=False).retrieve(WHEN)
     assert one.node.hash == titled.hash
+
+
+def test_an_array_beside_a_heading_does_no_harm():
+    sized = TextNode(id_="a", text="It was discontinued in 2021.", metadata={"size": np.arange(3)})
+    (one,) = ClewRetriever.from_nodes([sized]).retrieve(WHEN)
+    assert one.metadata["size"].tolist() == [0, 1, 2]

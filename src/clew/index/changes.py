@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -43,6 +44,9 @@ from clew.usage import metered
 
 MAX_SHOWN = 3  # of what was left out, where that is all there was
 FROM_A_GRAPH = "this index was made of a graph: change the graph, and make an index of that"
+
+NAN = object()
+"""In the place of a number that is equal to nothing."""
 
 UNIT_TOLERANCE = 1e-3  # of the square of a vector's length, as a graph has it
 
@@ -308,15 +312,39 @@ def _fresh_among(
             or _has_other_vector(index, before, document)
         ):
             fresh.append(document)
-        elif before != document:
+        elif not _are_same(before, document):
             same = replace(before, source_map=document.source_map)
-            if same == document and _targets_of(before) == _targets_of(document):
+            if _are_same(same, document) and _targets_of(before) == _targets_of(document):
                 moved[id] = same
             else:
                 fresh.append(document)
     if moved:
         index = replace(index, documents=tuple(moved.get(d.id, d) for d in index.documents))
     return index, fresh
+
+
+def _are_same(one: Document, other: Document) -> bool:
+    """Return whether two documents say the same, also where their metadata have arrays or NaN.
+
+    An array is compared value by value, and NaN is equal to nothing, itself included.
+    """
+    with suppress(ValueError):  # the answer of an array has no truth value
+        if one == other:
+            return True
+    first, second = (replace(each, metadata=_comparable(each.metadata)) for each in (one, other))
+    return first == second
+
+
+def _comparable(value: Any) -> Any:  # noqa: ANN401  # whatever metadata hold
+    if isinstance(value, np.ndarray):
+        return _comparable(value.tolist())
+    if isinstance(value, float) and value != value:
+        return NAN
+    if isinstance(value, (list, tuple)):
+        return [type(value), *map(_comparable, value)]
+    if isinstance(value, Mapping):
+        return {key: _comparable(inner) for key, inner in value.items()}
+    return value
 
 
 def _targets_of(document: Document) -> tuple[tuple[str, ...], bytes]:

@@ -225,7 +225,7 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
 
     Args:
         where: A function, which is returned, or a mapping of wanted values. A list means any of its
-            values. Of metadata that is a list, one of its values has to be wanted.
+            values. Of metadata that is a list or an array, one of its values has to be wanted.
 
     Raises:
         TypeError: The filter is neither.
@@ -244,7 +244,7 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
         )
     wanted = {
         key: list(value) if isinstance(value, COLLECTIONS) else [value]
-        for key, value in where.items()
+        for key, value in ((key, _plain(value)) for key, value in where.items())
     }
     hashed = {  # of many values each would be compared with that of every document
         key: frozenset(values) if set(map(type, values)) <= HASHED else frozenset[object]()
@@ -259,10 +259,15 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
             if type(value) in HASHED and (known := hashed[key]):
                 if value not in known:
                     return False
-            elif value not in values and not (
-                isinstance(value, COLLECTIONS) and any(one in values for one in value)
+            elif (plain := _plain(value)) not in values and not (
+                isinstance(plain, COLLECTIONS) and any(one in values for one in plain)
             ):
                 return False
         return True
 
     return is_wanted
+
+
+def _plain(value: object) -> object:
+    """Return an array as a list, which compares as a whole; everything else as it is."""
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ from clew.adapters import (
     IndexConfig,
     QueryOptions,
     empty_context,
+    own_metadata,
     renew_after_fork,
     text_id,
 )
@@ -124,7 +124,11 @@ class ChangingRetriever(DocumentIndex):
     """
 
     index: Annotated[
-        clew.Index | PulledIndex | Shortlist | NoDocuments, AS_IT_COMES, AfterValidator(askable)
+        Annotated[clew.Index, AS_IT_COMES]
+        | Annotated[PulledIndex, AS_IT_COMES]
+        | Annotated[Shortlist, AS_IT_COMES]
+        | Annotated[NoDocuments, AS_IT_COMES],
+        AfterValidator(askable),
     ]
 
     _changes: ChangeLock = PrivateAttr(default_factory=ChangeLock)
@@ -236,9 +240,7 @@ class ChangingRetriever(DocumentIndex):
             return self.index.store.get_by_ids(ids)
         there = {} if isinstance(self.index, NoDocuments) else self.index.document_of
         found = [there[id] for id in dict.fromkeys(ids) if id in there]
-        return [
-            Document(one.text, id=one.id, metadata=deepcopy(dict(one.metadata))) for one in found
-        ]
+        return [Document(one.text, id=one.id, metadata=own_metadata(one.metadata)) for one in found]
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Do what `get_by_ids` does without blocking the event loop."""

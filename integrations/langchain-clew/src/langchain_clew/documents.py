@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from langchain_core.documents import Document
 
 import clew
-from clew.adapters import HEADING, reasons_of, source_metadata
+from clew.adapters import HEADING, own_metadata, reasons_of, source_metadata
 
 START, PARENT = "start_index", "doc_id"
 """Keys of LangChain's splitters and of its `ParentDocumentRetriever`."""
@@ -40,15 +39,16 @@ def documents_of(
 
 
 def _document(item: clew.Item, rank: int, ids_as_given: bool, explain: bool) -> Document:
-    metadata: dict[str, Any] = {name: deepcopy(value) for name, value in item.metadata.items()}
+    metadata = own_metadata(item.metadata)
     metadata |= _cut_from(item, metadata)
     metadata |= source_metadata(item) | (reasons_of(item, rank) if explain else {})
     metadata |= {HEADING: item.heading} if item.heading else {}
     own = item.original if isinstance(item.original, Document) else None
     id = own.id if ids_as_given and own is not None else item.id
     if own is not None and type(own) is not Document and own.page_content == item.text:
+        own = own.model_copy(update={"id": id, "metadata": {}})
         copy = own.model_copy(deep=True)  # with the fields of its own class
-        copy.id, copy.metadata = id, metadata
+        copy.metadata = metadata
         return copy
     return Document(page_content=item.text, id=id, metadata=metadata)
 

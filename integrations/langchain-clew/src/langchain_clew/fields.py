@@ -1,7 +1,8 @@
 """What the fields of the retriever and the compressor take, as an editor shows it.
 
 pydantic takes these values as they come: a protocol says nothing that it could check, and an index
-is not to be copied. clew itself says what is wrong with one.
+is not to be copied. clew itself says what is wrong with one. What is said of each part of a union
+stays where LangChain makes a schema of the type alone, as it does of a configurable field.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ def embedder_of(embeddings: EmbedderSource | None) -> clew.Embedder | None:
     return None if embeddings is None else clew.Embedder.of(embeddings)
 
 
-RecipeField = Annotated[str | Method, AS_IT_COMES, AfterValidator(known_recipe)]
+RecipeField = Annotated[
+    Annotated[str, AS_IT_COMES] | Annotated[Method, AS_IT_COMES], AfterValidator(known_recipe)
+]
 EmbeddingsField = Annotated[EmbedderSource | None, AS_IT_COMES, AfterValidator(embedder_of)]
 FactsField = Annotated[FactsByDocument, AS_IT_COMES, AfterValidator(facts_by_document)]
 CounterField = Annotated[CounterSource, AS_IT_COMES]
-ModelField = Annotated[ModelSource | None, AS_IT_COMES]
+ModelField = Annotated[ModelSource, AS_IT_COMES] | None

@@ -4,7 +4,8 @@ LangChain has no filter language of its own. Its stores agree on a core that beg
 query operators. As there, a negation (`$ne`, `$nin`, `$not`) holds for a document that lacks the
 key, values that cannot be compared are neither greater nor less, a list holds what one of its
 values holds, and "place.island" is the island in what the place is, or in what one of several
-places is. A key that itself has the dot goes before that.
+places is. A key that itself has the dot goes before that. An array of numpy, as tables have them,
+is the list of its values.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 Metadata = Mapping[str, object]
 Test = Callable[[Metadata], bool]
@@ -104,6 +107,7 @@ def _test_of_filters(name: str, operand: object) -> Test:
 
 
 def _test_of_key(key: str, operand: object) -> Test:
+    operand = _plain(operand)
     is_plain = not isinstance(operand, Mapping) or not any(
         str(name).startswith("$") for name in operand
     )
@@ -115,6 +119,7 @@ def _test_of_key(key: str, operand: object) -> Test:
 
 
 def _test_of_operator(key: str, name: str, operand: object) -> Test:
+    operand = _plain(operand)
     if name not in KEY_OPERATORS:
         raise ValueError(_unknown_operator(name, KEY_OPERATORS, f"for the key {key!r}"))
     if name in ORDERINGS:
@@ -187,7 +192,7 @@ def _is_ordered(key: str, ordering: Callable[[object, object], object], operand:
 def _value_of(metadata: Metadata, key: str) -> object:
     """Return what a document has under a key, or under a path of keys that are joined by dots."""
     if key in metadata:
-        return metadata[key]
+        return _plain(metadata[key])
     names = key.split(".") if isinstance(key, str) else [key]
     value: object = metadata
     for name in names:
@@ -200,6 +205,15 @@ def _value_of(metadata: Metadata, key: str) -> object:
             value = value[name]
         else:
             return MISSING
+    return _plain(value)
+
+
+def _plain(value: object) -> object:
+    """Return an array as a list, also one inside a list; everything else as it is."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)) and any(isinstance(one, np.ndarray) for one in value):
+        return type(value)(map(_plain, value))
     return value
 
 

@@ -49,6 +49,7 @@ ADVICE = (
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
 )
 CANDIDATES_AT_FIRST = 50
+AT_FIRST = QueryOptions()
 
 
 class QuestionKeywords(QueryKeywords, total=False):
@@ -155,7 +156,7 @@ class ClewRetriever(ChangingRetriever):
             so that a copy has them, and what is changed in them counts. A question's own `k`,
             `filter` or `recipe` goes before.
 
-    Every other option of `clew.Index.ask` is a field, too.
+    Every other option of `clew.Index.ask` is a field, too, so that LangChain can configure it.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")
@@ -166,6 +167,9 @@ class ClewRetriever(ChangingRetriever):
     filter: object = None
     deadline: float | None = Field(default=None, gt=0)
     model: ModelField = None
+    max_question: int = AT_FIRST.max_question
+    max_share: float | None = AT_FIRST.max_share
+    min_relevance: float | None = AT_FIRST.min_relevance
     strict: bool = False
     explain: bool = False
     document_prompt: InstanceOf[BasePromptTemplate[str]] | None = None

@@ -25,6 +25,7 @@ from clew.adapters import (
     QueryOptions,
     aembed_question,
     check_hops,
+    check_question,
     collecting_rarely,
     cosines_by_id,
 )
@@ -155,7 +156,12 @@ class Shortlist:
         return store_with_vectors(self.store)
 
     def _requests(self, question: str, options: QueryOptions, page: ChainPage | None) -> Requests:
-        """Yield what is asked of the store and its embedder; return the context made of it."""
+        """Yield what is asked of the store and its embedder; return the context made of it.
+
+        Raises:
+            ValueError: The question has no word or is too long, before anything is asked.
+        """
+        check_question(question, max_length=options.max_question)
         reads, filter = self._known is not None, options.where
         options = replace(options, where=None)  # the store filters
         vector = (yield Embed(question)) if reads else None
@@ -268,11 +274,13 @@ class Shortlist:
         return None if self._known is None else self._known.find_near
 
     def _arguments(self, search: Search) -> dict[str, Any]:
+        known, limit = known_store(self.store), search.limit
+        if known is not None and (most := known.most(self.store)) is not None:
+            limit = min(limit, most)
         if search.filter is None:
-            return {"k": search.limit, **self.search_kwargs}
-        known = known_store(self.store)
-        besides = {} if known is None else known.beside_filter(self.store, search.limit)
-        return {"k": search.limit, **besides, **self.search_kwargs, "filter": search.filter}
+            return {"k": limit, **self.search_kwargs}
+        besides = {} if known is None else known.beside_filter(self.store, limit)
+        return {"k": limit, **besides, **self.search_kwargs, "filter": search.filter}
 
 
 def _search_with_relevance(store: VectorStore, name: str) -> Callable[..., Any]:

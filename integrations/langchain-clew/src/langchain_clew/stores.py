@@ -86,6 +86,7 @@ class KnownStore:
         embeddings: What a store embeds with.
         beside_filter: What a search by a filter is to be told besides, from the store and how many
             documents are wanted.
+        most: How many documents it has, where a search may ask for no more. None where it may.
         aread: What `read` does, for a store that is asked in an event loop; None for a thread.
         afind_near: What `find_near` does, likewise.
     """
@@ -96,6 +97,7 @@ class KnownStore:
     has_vectors: Callable[[VectorStore], bool] = lambda _: True
     embeddings: Callable[[VectorStore], Embeddings | None] = lambda store: store.embeddings
     beside_filter: Callable[[VectorStore, int], Mapping[str, object]] = lambda _, __: {}
+    most: Callable[[VectorStore], int | None] = lambda _: None
     aread: ReadAwaited | None = None
     afind_near: FindNearAwaited | None = None
 
@@ -524,6 +526,10 @@ def _has_dense_vectors(store: Any) -> bool:  # noqa: ANN401
     return is_dense and not any(others)
 
 
+def _size_of_sklearn(store: Any) -> int:  # noqa: ANN401
+    return len(store._texts)
+
+
 DENSE_STRATEGIES = "DenseVector", "ApproxRetrieval", "ExactRetrieval"
 
 MAX_FILTERED = 20_000
@@ -561,6 +567,7 @@ STORES: Mapping[str, KnownStore] = {
     "QdrantVectorStore": KnownStore(
         qdrant_having, _read_qdrant, _find_in_qdrant, _is_dense_in_qdrant
     ),
+    "SKLearnVectorStore": KnownStore(no_having, most=_size_of_sklearn),
 }
 """By the name of the class, with its package where another one has a class of this name."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -221,3 +222,29 @@ def test_a_path_leads_into_each_of_several_places():
         ({"places.island": {"$ne": "Corfu"}}, False),
     ):
         assert where_of(filter)(places) == is_allowed, filter
+
+
+def in_arrays(value: Any) -> Any:
+    """Return lists of numbers as arrays, at any depth."""
+    if isinstance(value, list) and all(type(one) is int for one in value):
+        return np.array(value, int)
+    if isinstance(value, dict):
+        return {key: in_arrays(inner) for key, inner in value.items()}
+    return [in_arrays(inner) for inner in value] if isinstance(value, list) else value
+
+
+@settings(deadline=None)
+@given(FILTERS, METADATA)
+def test_an_array_is_the_list_of_its_values(filter, metadata):
+    wanted = where_of(filter)(metadata)
+    assert where_of(filter)(in_arrays(metadata)) == wanted
+    assert where_of(in_arrays(filter))(in_arrays(metadata)) == wanted
+
+
+def test_arrays_inside_lists_are_lists_too():
+    metadata = {"a": [np.array([1, 2]), np.array([], int)]}
+    assert where_of({"a": {"$in": [np.array([1, 2])]}})(metadata)
+    assert not where_of({"a": {"$in": [np.array([3, 4]), 3]}})(metadata)
+    assert where_of({"a": {"$ne": 3}})(metadata)
+    assert not where_of({"a": {"$gt": 0}})(metadata)
+    assert not where_of({"a": {"$contains": 1}})(metadata)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import threading
 
 import pytest
 from langchain_classic.chains.combine_documents import create_stuff_documents_chain
 from langchain_classic.retrievers import EnsembleRetriever
-from langchain_clew import ClewRetriever
+from langchain_clew import ClewCompressor, ClewRetriever
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -19,9 +20,17 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
+from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import ValidationError
 
 import clew
+from clew.index.question import QueryOptions
+
+
+class Titled(Document):
+    """A document of the caller's own class."""
+
+    title: str = "thread"
 
 
 def ids(documents):
@@ -213,6 +222,26 @@ def test_nothing_done_to_what_came_out_changes_the_index_or_the_caller_s_documen
     ]
 
 
+@pytest.mark.parametrize("kind", [Document, Titled])
+async def test_metadata_that_cannot_be_copied_come_as_they_are(embeddings, kind):
+    lock = threading.Lock()
+    came = kind("Theseus and the thread.", id="a", metadata={"lock": lock, "tags": ["myth"]})
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents([came])
+    retrievers = [
+        ClewRetriever.from_documents([came]),
+        ClewRetriever.from_vectorstore(store),
+    ]
+    found = [one for retriever in retrievers for one in await retriever.ainvoke("Theseus")]
+    found += ClewCompressor().compress_documents([came], "Theseus")
+    found += retrievers[0].get_by_ids(["a"])
+    assert len(found) == 4
+    for one in found:
+        assert one.metadata["lock"] is lock
+        one.metadata["tags"].append("changed")
+    assert came.metadata["tags"] == ["myth"]
+
+
 @pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
 def test_a_found_document_survives_being_written_and_read(retriever, question):
     for document in retriever.invoke(question):
@@ -239,6 +268,14 @@ def test_configuring_a_field_embeds_nothing_again(retriever, index, embeddings, 
         found = configurable.invoke(question, config={"configurable": {"recipe": recipe, "k": 3}})
         assert ids(found) == index.ask(question, recipe=recipe, limit=3).ids
     assert len(embeddings.documents) == embedded
+
+
+@pytest.mark.filterwarnings("ignore::pydantic.json_schema.PydanticJsonSchemaWarning")  # an index
+def test_every_option_of_a_question_can_be_configured_and_has_a_schema(retriever):
+    own = {*QueryOptions.__dataclass_fields__} - {"limit", "where"} | {"k", "filter", "index"}
+    fields = {name: ConfigurableField(id=name) for name in own}
+    schema = retriever.configurable_fields(**fields).config_schema().model_json_schema()
+    assert schema["$defs"]["Configurable"]["properties"].keys() == own
 
 
 @pytest.mark.parametrize(

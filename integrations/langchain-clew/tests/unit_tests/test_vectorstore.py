@@ -210,6 +210,20 @@ def test_a_wrong_value_is_refused_when_the_retriever_is_made(embeddings, how, me
         ClewRetriever.from_vectorstore(InMemoryVectorStore(embeddings), **how)
 
 
+@pytest.mark.parametrize("asked", [" ", None, 5, {"question": "Who?"}, "Who? " * 30_000])
+async def test_what_is_no_question_is_refused_before_the_store_is_asked(
+    documents, embeddings, asked
+):
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents(documents)
+    retriever = ClewRetriever.from_vectorstore(store)
+    with pytest.raises(ValueError, match=r"a question (is a text|has at most)"):
+        retriever.invoke(asked)
+    with pytest.raises(ValueError, match=r"a question (is a text|has at most)"):
+        await retriever.ainvoke(asked)
+    assert not embeddings.questions
+
+
 def test_documents_with_one_text_and_no_id_count_once():
     class Fixed(Plain):
         embeddings = None

@@ -30,6 +30,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     RetrieverKeywords,
     check_options,
 )
+from llama_index.retrievers.clew.callbacks import told
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
@@ -50,6 +51,7 @@ from clew.adapters import (
     HOPS,
     EmbedderSource,
     FactsByDocument,
+    IndexConfig,
     IndexKeywords,
     Method,
     empty_context,
@@ -118,7 +120,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             verbose: As in LlamaIndex.
             **options: The other attributes of `AskingRetriever`.
         """
-        super().__init__(callback_manager, object_map, objects, verbose)
+        # Of an index in a database the embedder would be asked over a network.
+        embedder = index.embedder if isinstance(index, (clew.Index, Candidates)) else None
+        super().__init__(told(callback_manager, embedder), object_map, objects, verbose)
         if not isinstance(index, (clew.Index, PulledIndex, Candidates)):
             raise TypeError(
                 f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
@@ -247,8 +251,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """
         _check(options)
         edges = check_searches(CANDIDATES if candidates is None else candidates, hops, edges)
-        if options.get("object_map") is None:  # what its own retriever would read for such nodes
-            options["object_map"] = getattr(index, "_object_map", None)
+        for name in ("object_map", "callback_manager"):  # those of its own retriever
+            if options.get(name) is None:
+                options[name] = getattr(index, f"_{name}", None)
         triples = facts_by_document(facts)
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         is_searched = candidates is not None and embed_model is not None
@@ -301,7 +306,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             ValueError: The store holds nothing to read.
         """
         _check(options)
-        index = index_of(store, NAMES.index_config(options, embedder=embed_model), show_progress)
+        index = index_of(store, _config(options, embed_model), show_progress)
         if index is None:
             raise ValueError(
                 f"the {type(store).__name__} holds neither chunks nor triplets: "
@@ -375,7 +380,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             sources,
             facts=facts,
             progress=show_progress,
-            config=NAMES.index_config(options, embedder=embed_model),
+            config=_config(options, embed_model),
         )
         return cls(index, **NAMES.without_index(options))
 
@@ -470,6 +475,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
         return held.index.narrow(bundle, found, options, explain=self.explain)
+
+
+def _config(options: Mapping[str, Any], embed_model: EmbedderSource | None) -> IndexConfig:
+    """Return what an index is made with, once its model tells whom the retriever will tell."""
+    config = NAMES.index_config(options, embedder=embed_model)
+    told(options.get("callback_manager"), config.embedder)
+    return config
 
 
 def _without_parser(

@@ -112,7 +112,10 @@ def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode]:
 
 def _vectors_in_memory(index: BaseIndex[Any]) -> Vectors:
     """Return the vectors of the store in memory, by the ids of the nodes; none of another store."""
-    store = getattr(index, "vector_store", None)
+    return _vectors_kept_by(getattr(index, "vector_store", None))
+
+
+def _vectors_kept_by(store: object) -> Vectors:
     return getattr(getattr(store, "data", None), "embedding_dict", None) or {}
 
 
@@ -140,13 +143,17 @@ def listed_ids(index: BaseIndex[Any]) -> list[str] | None:
     struct = index.index_struct
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         listed = list(dict.fromkeys(struct.nodes_dict.values()))
-        if not is_in_memory(index):
+        known, pictures = _vectors_in_memory(index), getattr(index, "image_vector_store", None)
+        if not known or (pictures is not None and not hasattr(pictures, "data")):
             return listed
-        known = _vectors_in_memory(index)  # `delete_nodes` deletes there alone
-        return [id for id in listed if id in known]
+        seen = _vectors_kept_by(pictures)  # `delete_nodes` deletes in these two alone
+        return [id for id in listed if id in known or id in seen]
     nodes = getattr(struct, "nodes", None)
     if isinstance(nodes, list):
         return list(dict.fromkeys(nodes))
+    numbered = getattr(struct, "all_nodes", None)  # of a tree
+    if isinstance(numbered, dict):
+        return [numbered[number] for number in sorted(numbered)]
     named = getattr(struct, "node_ids", None)  # of a table of keywords
     if named is None and hasattr(struct, "node_id_to_summary_id"):  # of an index of summaries
         named = struct.node_id_to_summary_id

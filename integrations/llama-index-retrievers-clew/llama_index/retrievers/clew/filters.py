@@ -2,7 +2,7 @@
 
 A filter that LlamaIndex's own in-memory stores answer is answered alike here. Where those raise
 because a document's value is of another type than the filter's (a text compared with a number), the
-document does not match.
+document does not match. An array of numpy is the list of its values.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 from llama_index.core.vector_stores.types import (
     FilterCondition,
     FilterOperator,
@@ -96,6 +97,8 @@ def _test_of_one(filter: MetadataFilter) -> Test:
 
     def test(metadata: Mapping[str, object]) -> bool:
         has = metadata.get(filter.key)
+        if isinstance(has, np.ndarray):  # it compares with a value one by one
+            has = has.tolist()
         if has is None:
             return filter.operator in MATCHES_MISSING
         try:

@@ -126,6 +126,8 @@ class Living:
         with self.lock:
             seen = listed_in(self.followed)
             nodes = [] if not seen else [*map(self.prepare, nodes_with_vectors(self.followed))]
+            if not any(node.get_content().strip() for node in nodes):
+                nodes = []  # as an index that was emptied
             self._change(lambda index: index.sync(nodes) if nodes else None, nodes)
             self.seen = seen
 

@@ -22,7 +22,7 @@ from llama_index.core.schema import (
 )
 
 import clew
-from clew.adapters import HEADING, SCORE, reasons_of, source_metadata
+from clew.adapters import HEADING, SCORE, own_metadata, reasons_of, source_metadata
 
 LEAST = 1e-3  # of the best score: nodes of no relevance have an order, too
 
@@ -113,7 +113,7 @@ def _as_text_node(own: BaseNode, item: clew.Item) -> TextNode:
 
 def _piece(item: clew.Item, node_of: Callable[[str], object]) -> TextNode:
     """Return the node of an item that came as none: a piece of a document, a fact, a report."""
-    metadata: dict[str, Any] = deepcopy(dict(item.metadata))
+    metadata = own_metadata(item.metadata)
     file_keys = [key for key in FILE_KEYS if key in metadata]
     fields: dict[str, Any] = {"excluded_llm_metadata_keys": file_keys}
     relationships: dict[NodeRelationship, Any] = {}
@@ -122,8 +122,7 @@ def _piece(item: clew.Item, node_of: Callable[[str], object]) -> TextNode:
         info = RelatedNodeInfo(node_id=item.document)
         if isinstance(source, BaseNode):
             fields, info = _inherited(source), source.as_related_node_info()
-        info = info.model_copy(update={"metadata": deepcopy(info.metadata)})
-        relationships = {NodeRelationship.SOURCE: info}
+        relationships = {NodeRelationship.SOURCE: _own_info(info)}
     node = TextNode(id_=item.id, text=item.text, metadata=metadata, **fields)
     node.relationships = relationships
     if item.span is not None:
@@ -133,6 +132,10 @@ def _piece(item: clew.Item, node_of: Callable[[str], object]) -> TextNode:
 
 def _inherited(source: BaseNode) -> dict[str, Any]:
     return {name: deepcopy(getattr(source, name)) for name in INHERITED if hasattr(source, name)}
+
+
+def _own_info(info: RelatedNodeInfo) -> RelatedNodeInfo:
+    return info.model_copy(update={"metadata": own_metadata(info.metadata)})
 
 
 def _with_reasons(
@@ -148,15 +151,20 @@ def _with_reasons(
     heading = {HEADING: item.heading} if item.heading and (reasons or is_piece) else {}
     places = source_metadata(item) if reasons or is_piece else {}
     places = {key: value for key, value in places.items() if key not in own.metadata}
-    shown = [
-        value for key, value in own.metadata.items() if key not in own.excluded_llm_metadata_keys
-    ]
+    shown = {
+        value
+        for key, value in own.metadata.items()
+        if isinstance(value, str) and key not in own.excluded_llm_metadata_keys
+    }
     hidden = {*reasons, *places, *(heading if item.heading in shown else {})}
     added = {**places, **reasons, **heading}
     copy = node.model_copy(
         update={
-            "metadata": deepcopy(dict(own.metadata)) | added,
-            "relationships": deepcopy(own.relationships),
+            "metadata": own_metadata(own.metadata) | added,
+            "relationships": {
+                kind: [*map(_own_info, named)] if isinstance(named, list) else _own_info(named)
+                for kind, named in own.relationships.items()
+            },
             "embedding": None if own.embedding is None else list(own.embedding),
             "excluded_llm_metadata_keys": _with_keys(
                 own.excluded_llm_metadata_keys, (key for key in added if key in hidden)

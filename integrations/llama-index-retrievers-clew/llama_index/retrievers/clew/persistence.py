@@ -25,7 +25,7 @@ from llama_index.retrievers.clew.asking_retriever import NAMES
 from llama_index.retrievers.clew.candidates import without_vector
 
 import clew
-from clew.adapters import IndexConfig, load_index, save_index
+from clew.adapters import IndexConfig, check_savable, load_index, save_index
 
 INDEX = "clew_index"
 NODES, OPTIONS = "llama_index.nodes", "llama_index.options"
@@ -67,6 +67,7 @@ def save(
     plain["filters"] = None
     if isinstance(filters, MetadataFilters):
         plain["filters"] = filters.model_dump(mode="json")
+    check_savable(index.documents)
     store = SimpleDocumentStore()
     store.add_documents([without_vector(node) for node in nodes.values()])
     attachments = {NODES: json.dumps(store.to_dict()), OPTIONS: json.dumps(plain)}

@@ -18,6 +18,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     AskingRetriever,
     OtherRetrieverKeywords,
 )
+from llama_index.retrievers.clew.callbacks import told
 from llama_index.retrievers.clew.checks import graph_store
 from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.questions import bundle_of
@@ -93,11 +94,12 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
                 `clew.Index.from_documents` takes, such as `count`.
         """
         store = graph_store(property_graph_store)
-        super().__init__(store, include_text=False, callback_manager=callback_manager)
+        config = NAMES.index_config(options, embedder=embed_model)
+        manager = told(callback_manager, config.embedder)
+        super().__init__(store, include_text=False, callback_manager=manager)
         reading: Any = {name: options.pop(name, None) for name in READING}  # type: ignore[misc]
         chosen = {"recipe": recipe, "budget": budget, **NAMES.without_index(options)}
         self._set_options({**DEFAULTS, **chosen})
-        config = NAMES.index_config(options, embedder=embed_model)
         self.stored = StoredGraph(store, config)
         self._whole: bool | None = _checked_whole(reading["whole"])
         bounds = _checked_bounds(reading["bounds"])
