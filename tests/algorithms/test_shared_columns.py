@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.row_pairs import products_of_pairs
 from clew.algorithms.nearest import exact, shared_columns
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
 from tests.traced_memory import traced_memory
@@ -37,6 +38,18 @@ def test_they_are_those_of_brute_force(max_compared, rows, k, least):
         found = nearest_by_columns(matrix, k, least)
     assert list(zip(found.rows.tolist(), found.others.tolist(), strict=True)) == expected
     np.testing.assert_allclose(found.cosines, [products[pair] for pair in expected], atol=1e-6)
+
+
+@given(ROWS)
+def test_products_of_pairs_are_the_same_both_ways(rows):
+    dense = np.array(rows, np.float64).reshape(-1, 5) / 7
+    owners, columns = np.nonzero(dense)
+    matrix = CompressedRows.summed(owners, columns, dense[owners, columns], dense.shape)
+    some, others = (each.ravel() for each in np.indices((len(dense), len(dense))))
+    arguments = matrix.starts, matrix.columns, matrix.values, some, others
+    plain, loop = products_of_pairs.plain(*arguments), products_of_pairs.function(*arguments)
+    assert plain.tobytes() == loop.tobytes()
+    np.testing.assert_allclose(loop, (dense @ dense.T).ravel(), atol=1e-12)
 
 
 def test_equal_rows_by_the_thousand_are_not_held_pair_by_pair():

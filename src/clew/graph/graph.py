@@ -36,12 +36,17 @@ if TYPE_CHECKING:
 Result = TypeVar("Result", covariant=True)
 
 MISSING: Any = object()
+TEXT_COLUMNS = frozenset(("ids", "kinds", "texts", "canonical"))
 MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep, do not pile up
 MAX_BYTES = 64 * 2**20  # of one class of part, where the graph itself is not larger
 
 
 class Part(Protocol[Result]):
-    """What is computed once per graph. A part is hashable, and equal parts have equal results."""
+    """What is computed once per graph. A part is hashable, and equal parts have equal results.
+
+    One with a class variable `of_texts` that is True goes by `TEXT_COLUMNS` alone. Graphs that have
+    these in common, and other edges or vectors, share its result.
+    """
 
     def compute(self, graph: Graph) -> Result:
         """Return the part's result for this graph."""
@@ -58,9 +63,13 @@ class PartCache:
 
     Dictionaries are plain ones: an interrupt that comes while a part is hashed or compared leaves
     them whole, an `OrderedDict` not.
+
+    Args:
+        of_texts: What keeps the parts that go by texts alone; None for a new one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, of_texts: PartCache | None = None) -> None:
+        self._of_texts = of_texts
         self._results: dict[type, dict[Any, Any]] = {}
         self._last_use: dict[Any, int] = {}  # of parts, a higher number for a later one
         self._uses = count()
@@ -90,22 +99,39 @@ class PartCache:
         result: Result = found
         return result
 
+    @property
+    def of_texts(self) -> PartCache:
+        """What keeps the parts that go by texts alone, which graphs of the same texts share."""
+        with self._guard:
+            if self._of_texts is None:
+                self._of_texts = _TextParts()
+            return self._of_texts
+
     def known(self, part: Part[Result]) -> Result | None:
         """Return the part's result where it is there already, or None."""
-        kept = self._results.get(type(part))
+        kept = self._keeper_of(part)._results.get(type(part))
         return None if kept is None else kept.get(part)
 
     def put(self, part: Part[Result], result: object) -> None:
         """Store a result that is known already."""
-        with self._guard:
-            self._results.setdefault(type(part), {})[part] = result
+        keeper = self._keeper_of(part)
+        with keeper._guard:
+            keeper._results.setdefault(type(part), {})[part] = result
 
     def items(self) -> list[tuple[Any, Any]]:
         """Return the parts whose results are kept, each with its result."""
         with self._guard:
-            return [item for kept in self._results.values() for item in kept.items()]
+            own = [item for kept in self._results.values() for item in kept.items()]
+        return own if self._of_texts is None else own + self._of_texts.items()
+
+    def _keeper_of(self, part: object) -> PartCache:
+        """Return what keeps a part: this cache, or that of the texts."""
+        return self.of_texts if getattr(part, "of_texts", False) else self
 
     def _computed(self, part: Part[Result], graph: Graph) -> Result:
+        keeper = self._keeper_of(part)
+        if keeper is not self:
+            return keeper.result(part, graph)
         with self._guard:
             lock = self._locks.setdefault(part, threading.RLock())
         with lock:
@@ -137,7 +163,8 @@ class PartCache:
         """
         with self._guard:
             self._measure_all(graph)
-            return sum(size for size, _ in self._sizes.values())
+            own = sum(size for size, _ in self._sizes.values())
+        return own + (0 if self._of_texts is None else self._of_texts.kept_bytes(graph))
 
     def _may_be_too_large(self, kind: type, graph: Graph) -> bool:
         """Return whether results of a class of part may be beyond the bounds.
@@ -179,6 +206,13 @@ class PartCache:
             size, found = self._sizes.pop(part, (0, set()))
             self._counted -= found
             total -= size
+
+
+class _TextParts(PartCache):
+    """The results of parts that go by texts alone."""
+
+    def _keeper_of(self, part: object) -> PartCache:
+        return self
 
 
 class Graph(GraphColumns):
@@ -345,7 +379,8 @@ class Graph(GraphColumns):
         graph = object.__new__(type(self))
         graph.__dict__.update(self.__dict__, **columns)
         graph.__dict__.pop("_compute", None)
-        object.__setattr__(graph, "_parts", PartCache())
+        of_texts = self._parts.of_texts if TEXT_COLUMNS.isdisjoint(columns) else None
+        object.__setattr__(graph, "_parts", PartCache(of_texts))
         return graph
 
     def filtered(self, allowed: ArrayLike) -> Graph:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.row_pairs import products_of_pairs
 from clew.algorithms.nearest.exact import (
     Neighbours,
     Pairs,
@@ -20,7 +21,7 @@ from clew.algorithms.nearest.exact import (
     nearest_among,
 )
 from clew.algorithms.ranking import TOLERANCE
-from clew.graph import Floats, Mask, expand_ranges, offsets_of
+from clew.graph import Mask, expand_ranges, offsets_of
 
 MAX_COMPARED = 250_000  # pairs that are compared at once
 
@@ -41,11 +42,11 @@ def nearest_by_columns(rows: CompressedRows, k: int, min_cosine: float) -> Neigh
         [0.6, 0.6]
     """
     owners, lowest = rows.rows, min_cosine - 2 * TOLERANCE
-    leads, keys = _leading_entries(rows, lowest), owners * rows.width + rows.columns
+    leads, values = _leading_entries(rows, lowest), rows.values.astype(np.float64, copy=False)
 
     def near() -> Iterator[Pairs]:
         for some, others in _pairs_that_share(owners[leads], rows.columns[leads], len(rows)):
-            cosines = _cosines_of(rows, keys, some, others)
+            cosines = products_of_pairs(rows.starts, rows.columns, values, some, others)
             found = cosines >= lowest
             yield some[found], others[found], cosines[found]
 
@@ -93,27 +94,3 @@ def _pairs_that_share(
         pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
         yield np.divmod(pairs, n)
         first = last
-
-
-def _cosines_of(
-    rows: CompressedRows,
-    keys: NDArray[np.int64],
-    some: NDArray[np.int64],
-    others: NDArray[np.int64],
-) -> Floats:
-    """Return the product of each of some rows with another: float64 [m].
-
-    Args:
-        rows: the rows.
-        keys: row * width + column of each entry, ascending.
-        some: the rows of the pairs.
-        others: the other ones.
-    """
-    lengths = rows.lengths[some]
-    places = expand_ranges(rows.starts[some], lengths)
-    pairs = np.repeat(np.arange(len(some)), lengths)
-    wanted = others[pairs] * rows.width + rows.columns[places]
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    shared = keys[found] == wanted
-    products: Floats = rows.values[places[shared]] * rows.values[found[shared]]
-    return np.bincount(pairs[shared], products, len(some)).astype(np.float64, copy=False)
