@@ -193,10 +193,11 @@ def rows_with_other_values(
 
 
 def _write_documents(writer: ColumnWriter, before: SavedIndex, after: SavedIndex) -> None:
-    change = change_of_objects(
-        [id(document) for document in before.documents],
-        [id(document) for document in after.documents],
+    then, now = (
+        np.fromiter(map(id, each.documents), np.int64, len(each.documents))
+        for each in (before, after)
     )
+    change = change_of_numbers([then], [now])  # each comes once
     write_row_change(writer, "documents", change)
     new = [after.documents[row] for row in change.new.tolist()]
     write_documents(writer, new, after.graph)
