@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         add_generated,
         overlay_generated,
     )
-    from clew.graph.graph import Graph, SearchableTexts
+    from clew.graph.graph import Graph, Part, SearchableTexts
     from clew.graph.growth import (
         GrowingPart,
         NodeChange,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from clew.graph.known_headings import KnownHeadingsPart, known_heading_of
     from clew.graph.long_tuples import common_length, places_among
     from clew.graph.mentioned import MentionedEntitiesPart
-    from clew.graph.part_cache import Part
     from clew.graph.sources import Sources, SourcesPart
     from clew.graph.vector_column import (
         AnyVectors,
@@ -87,7 +86,7 @@ else:
             "edges": "Edges Facts",
             "free_memory": "release_free_memory",
             "generated": "ExtendablePart Generated Overlay add_generated overlay_generated",
-            "graph": "Graph SearchableTexts",
+            "graph": "Graph Part SearchableTexts",
             "growth": (
                 "GrowingPart NodeChange ShrinkingPart carry_grown_parts carry_shrunk_parts "
                 "with_nodes"
@@ -99,7 +98,6 @@ else:
             "known_headings": "KnownHeadingsPart known_heading_of",
             "long_tuples": "common_length places_among",
             "mentioned": "MentionedEntitiesPart",
-            "part_cache": "Part",
             "sources": "Sources SourcesPart",
             "vector_column": (
                 "AnyVectors DenseSegment VectorColumn VectorSegment has_vector products "

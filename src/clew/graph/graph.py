@@ -21,7 +21,7 @@ from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import columns_left
-from clew.graph.part_cache import TEXT_COLUMNS, Part, PartCache
+from clew.graph.part_cache import TEXT_COLUMNS, PartCache
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -32,6 +32,18 @@ if TYPE_CHECKING:
     import rustworkx
 
 Result = TypeVar("Result", covariant=True)
+
+
+class Part(Protocol[Result]):
+    """What is computed once per graph. A part is hashable, and equal parts have equal results.
+
+    One with a class variable `of_texts` that is True goes by `TEXT_COLUMNS` alone. Graphs that have
+    these in common, and other edges or vectors, share its result.
+    """
+
+    def compute(self, graph: Graph) -> Result:
+        """Return the part's result for this graph."""
+        ...
 
 
 class Graph(GraphColumns):
@@ -90,11 +102,13 @@ class Graph(GraphColumns):
 
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
-        return self._parts.result(part, self)
+        result: Result = self._parts.result(part, self)
+        return result
 
     def known_part(self, part: Part[Result]) -> Result | None:
         """Return the result of a part where it is computed already; None where it is not."""
-        return self._parts.known(part)
+        known: Result | None = self._parts.known(part)
+        return known
 
     def set_part(self, part: Part[Result], result: object) -> None:
         """Store the result of a part that was computed before, such as one saved with the graph.

@@ -5,15 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from clew.forking import renew_after_fork
 from clew.graph.sizes import SizeEstimate
-
-if TYPE_CHECKING:
-    from clew.graph.graph import Graph
-
-Result = TypeVar("Result", covariant=True)
 
 MISSING: Any = object()
 TEXT_COLUMNS = frozenset(("ids", "kinds", "texts", "canonical"))
@@ -21,15 +16,19 @@ MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep,
 MAX_BYTES = 64 * 2**20  # of one class of part, where the graph itself is not larger
 
 
-class Part(Protocol[Result]):
-    """What is computed once per graph. A part is hashable, and equal parts have equal results.
+class Computing(Protocol):
+    """A graph, as what keeps the results of its parts sees it."""
 
-    One with a class variable `of_texts` that is True goes by `TEXT_COLUMNS` alone. Graphs that have
-    these in common, and other edges or vectors, share its result.
-    """
+    @property
+    def own_bytes(self) -> int: ...
 
-    def compute(self, graph: Graph) -> Result:
-        """Return the part's result for this graph."""
+    @property
+    def column_ids(self) -> set[int]: ...
+
+    @property
+    def value_ids(self) -> set[int]: ...
+
+    def compute_part(self, part: Any, /) -> Any:  # noqa: ANN401  # of any type
         ...
 
 
@@ -68,7 +67,7 @@ class PartCache:
     def __reduce__(self) -> tuple[type[PartCache], tuple[()]]:
         return PartCache, ()
 
-    def result(self, part: Part[Result], graph: Graph) -> Result:
+    def result(self, part: Any, graph: Computing) -> Any:  # noqa: ANN401  # of its own type
         """Return the part's result for the graph, computed at the first call by one thread."""
         kept = self._results.get(type(part))
         found = MISSING if kept is None else kept.get(part, MISSING)
@@ -76,8 +75,7 @@ class PartCache:
             return self._computed(part, graph)
         if kept is not None and len(kept) > 1:
             self._last_use[part] = next(self._uses)
-        result: Result = found
-        return result
+        return found
 
     @property
     def of_texts(self) -> PartCache:
@@ -87,12 +85,12 @@ class PartCache:
                 self._of_texts = _TextParts()
             return self._of_texts
 
-    def known(self, part: Part[Result]) -> Result | None:
+    def known(self, part: Any) -> Any:  # noqa: ANN401  # of its own type
         """Return the part's result where it is there already, or None."""
         kept = self._keeper_of(part)._results.get(type(part))
         return None if kept is None else kept.get(part)
 
-    def put(self, part: Part[Result], result: object) -> None:
+    def put(self, part: object, result: object) -> None:
         """Store a result that is known already."""
         keeper = self._keeper_of(part)
         with keeper._guard:
@@ -108,7 +106,7 @@ class PartCache:
         """Return what keeps a part: this cache, or that of the texts."""
         return self.of_texts if getattr(part, "of_texts", False) else self
 
-    def _computed(self, part: Part[Result], graph: Graph) -> Result:
+    def _computed(self, part: Any, graph: Computing) -> Any:  # noqa: ANN401  # of its own type
         keeper = self._keeper_of(part)
         if keeper is not self:
             return keeper.result(part, graph)
@@ -116,7 +114,7 @@ class PartCache:
             lock = self._locks.setdefault(part, threading.RLock())
         with lock:
             kept: Mapping[Any, Any] = self._results.get(type(part), {})
-            result: Result = kept.get(part, MISSING)
+            result = kept.get(part, MISSING)
             if result is not MISSING:
                 return result
             try:
@@ -135,7 +133,7 @@ class PartCache:
                 self._locks.pop(part, None)
         return result
 
-    def kept_bytes(self, graph: Graph) -> int:
+    def kept_bytes(self, graph: Computing) -> int:
         """Return the estimated bytes of all results that were computed here.
 
         Args:
@@ -146,7 +144,7 @@ class PartCache:
             own = sum(size for size, _ in self._sizes.values())
         return own + (0 if self._of_texts is None else self._of_texts.kept_bytes(graph))
 
-    def _may_be_too_large(self, kind: type, graph: Graph) -> bool:
+    def _may_be_too_large(self, kind: type, graph: Computing) -> bool:
         """Return whether results of a class of part may be beyond the bounds.
 
         They are not where they are small with all that others share but the graph itself, which may
@@ -160,13 +158,13 @@ class PartCache:
         estimate = SizeEstimate(graph.value_ids, stop=lambda value: value is graph)
         return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
 
-    def _measure_all(self, graph: Graph) -> None:
+    def _measure_all(self, graph: Computing) -> None:
         """Measure what has come since the last time: a graph of one question never needs it."""
         waiting, self._unmeasured = self._unmeasured, []
         for part, result in waiting:
             self._measure(part, result, graph)
 
-    def _measure(self, part: object, result: object, graph: Graph) -> None:
+    def _measure(self, part: object, result: object, graph: Computing) -> None:
         """Note the bytes that a result keeps and no other result and no graph does."""
         if not self._max_bytes:
             self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)

@@ -9,7 +9,18 @@ from clew.graph import expand_ranges
 
 
 def _near_at_once(
-    starts, columns, values, lead_starts, lead_columns, places, ends, by_column, first, last, lowest
+    starts,
+    columns,
+    values,
+    width,
+    lead_starts,
+    lead_columns,
+    places,
+    ends,
+    by_column,
+    first,
+    last,
+    lowest,
 ):
     n = len(starts) - 1
     some = slice(lead_starts[first], lead_starts[last])
@@ -21,7 +32,6 @@ def _near_at_once(
     is_first = np.ones(len(pairs), np.bool_)
     is_first[1:] = ascending[1:] != ascending[:-1]
     rows, others = np.divmod(pairs[np.sort(order[is_first])], n)
-    width = int(columns.max(initial=0)) + 1
     keys = np.repeat(np.arange(n), np.diff(starts)) * width + columns  # ascending
     lengths = starts[rows + 1] - starts[rows]
     entries, owners = expand_ranges(starts[rows], lengths), np.repeat(np.arange(len(rows)), lengths)
@@ -36,7 +46,18 @@ def _near_at_once(
 
 @compiled(at_once=_near_at_once, changes=())
 def near_pairs(
-    starts, columns, values, lead_starts, lead_columns, places, ends, by_column, first, last, lowest
+    starts,
+    columns,
+    values,
+    width,
+    lead_starts,
+    lead_columns,
+    places,
+    ends,
+    by_column,
+    first,
+    last,
+    lowest,
 ):
     """Return the pairs of some rows with later ones that share a leading column and are near.
 
@@ -44,6 +65,7 @@ def near_pairs(
         starts: int64 [n + 1], where the entries of each row start.
         columns: int32 [m], the column of each entry, ascending in a row.
         values: float64 [m].
+        width: the number of columns.
         lead_starts: int64 [n + 1], where the leading columns of each row start.
         lead_columns: int32 [leads], these columns.
         places: int64 [leads], where the row is in `by_column`.
@@ -56,28 +78,21 @@ def near_pairs(
     Returns:
         Rows and others, int64 [pairs], as they are found, and their products, float64 [pairs].
     """
-    seen = np.full(len(starts) - 1, -1, np.int64)
+    seen, own = np.full(len(starts) - 1, -1, np.int64), np.zeros(width)
     size, n = 1024, 0
     some, others, cosines = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
     for row in range(first, last):
+        for entry in range(starts[row], starts[row + 1]):
+            own[columns[entry]] = values[entry]
         for slot in range(lead_starts[row], lead_starts[row + 1]):
             for place in range(places[slot] + 1, ends[lead_columns[slot]]):
                 other = by_column[place]
                 if seen[other] == row:
                     continue
                 seen[other] = row
-                i, end = starts[row], starts[row + 1]
-                j, other_end = starts[other], starts[other + 1]
-                total = 0.0
-                while i < end and j < other_end:
-                    if columns[i] == columns[j]:
-                        total += values[i] * values[j]
-                        i += 1
-                        j += 1
-                    elif columns[i] < columns[j]:
-                        i += 1
-                    else:
-                        j += 1
+                total = 0.0  # what the row does not have adds 0.0, which changes no sum
+                for its in range(np.uint64(starts[other]), np.uint64(starts[other + 1])):
+                    total += own[np.uint64(columns[its])] * values[its]
                 if total < lowest:
                     continue
                 if n == size:
@@ -87,4 +102,6 @@ def near_pairs(
                     size *= 2
                 some[n], others[n], cosines[n] = row, other, total
                 n += 1
+        for entry in range(starts[row], starts[row + 1]):
+            own[columns[entry]] = 0.0
     return some[:n].copy(), others[:n].copy(), cosines[:n].copy()

@@ -80,7 +80,7 @@ def _near_pairs(rows: CompressedRows, leads: Mask, lowest: float) -> Iterator[Pa
         done = int(behind[first - 1]) if first else 0
         last = max(int(np.searchsorted(behind, done + MAX_COMPARED, side="right")), first + 1)
         yield near_pairs(
-            *(rows.starts, rows.columns, values),
+            *(rows.starts, rows.columns, values, rows.width),
             *(bounds, columns, place, ends, owners[order]),
             *(first, last, lowest),
         )
