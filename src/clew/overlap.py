@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import dense_ranks, reaches
-from clew.graph import Floats, Graph, Mask, freeze
+from clew.graph import Floats, Graph, Mask, freeze, texts_at
 
 BEGINNING = itemgetter(slice(16))  # of a text: hardly any line is shorter
 INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
@@ -193,7 +193,7 @@ def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _stripped_texts(graph: Graph, rows: NDArray[np.int64]) -> list[str]:
-    return [graph.texts[row].strip() for row in rows.tolist()]
+    return [text.strip() for text in texts_at(graph.texts, rows.tolist())]
 
 
 def _without_line_ends(texts: Sequence[str]) -> Sequence[str]:

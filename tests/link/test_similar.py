@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -39,3 +41,21 @@ def test_vectors_alike_have_the_weight_one():
     found = weights_of(vectors, list(range(80)))
     assert max(found.values()) <= 1
     assert all(found[row, row ^ 1] == pytest.approx(1, abs=1e-6) for row in range(80))
+
+
+@pytest.mark.parametrize("k", [3, 40])
+def test_weights_after_a_change_are_the_very_ones_of_a_build(k):
+    """Also of edges that nothing was done to, and of cosines that are almost equal."""
+    vectors = np.random.default_rng(k).normal(size=(60, 8)).astype(np.float32)
+    vectors = np.repeat(vectors, 2, axis=0)
+    vectors[1::2, 0] += np.float32(3e-7)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graphs = [
+        Graph.of([f"{row}" for row in range(n)], vectors=vectors[:n]) for n in (117, 118, 120)
+    ]
+    link = Similar(k=k, min_similarity=0.1)
+    edges = link.on(graphs[0])
+    for base, graph in itertools.pairwise(graphs):
+        edges, expected = link.grow(graph, edges, len(base)), link.on(graph)
+        for column in ("tails", "heads", "weights"):
+            assert getattr(edges, column).tolist() == getattr(expected, column).tolist()

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from clew import AnswerCache, Document, Index, order, seed, select
-from clew.graph import Graph
-from clew.graph import graph as graph_module
-from clew.graph.graph import MAX_RESULTS
+from clew.graph import Graph, part_cache
+from clew.graph.part_cache import MAX_RESULTS
 from clew.index.filtering import FilteredIndexesPart
 from clew.pipeline import Pipeline
 from tests.reliability import memory
@@ -80,7 +79,7 @@ class Shared:
 
 
 def test_results_of_a_class_of_part_are_bounded_by_their_bytes(monkeypatch):
-    monkeypatch.setattr(graph_module, "MAX_BYTES", 9 * 2**19)
+    monkeypatch.setattr(part_cache, "MAX_BYTES", 9 * 2**19)
     graph = Graph.of(["the sea"])
     shared = graph.part(Shared())
     for number in range(12):

@@ -446,6 +446,8 @@ def test_rows_are_found_again_as_by_definition(seed, window, runs, monkeypatch):
         assert (np.diff(change.kept_before) > 0).all()
         assert (np.diff(change.kept_after) > 0).all()
         assert (kept >= 0).all()
+        numbers = dict(zip(change.kept_before.tolist(), change.kept_after.tolist(), strict=True))
+        assert change.numbering.tolist() == [numbers.get(row, -1) for row in range(len(before))]
         if seed % 2:
             assert (change.gone.tolist(), change.new.tolist()) == ([3, 70, 71], [0, 51, 199])
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from clew.graph.columns import EMPTY, Labels, Ragged, freeze
 from clew.graph.core import GraphColumns
 from clew.graph.edges import Edges
-from clew.graph.graph import Graph, Part, PartCache
+from clew.graph.graph import Graph, Part
+from clew.graph.part_cache import PartCache
 from clew.graph.vector_column import with_rows
 from clew.usage import NO_USAGE, Usage
 

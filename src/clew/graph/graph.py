@@ -7,23 +7,21 @@ the only cache in the library.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clew.forking import renew_after_fork
 from clew.graph import interchange
 from clew.graph.adjacency import Adjacency, Links
 from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import columns_left
+from clew.graph.part_cache import TEXT_COLUMNS, PartCache
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -35,150 +33,17 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", covariant=True)
 
-MISSING: Any = object()
-MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep, do not pile up
-MAX_BYTES = 64 * 2**20  # of one class of part, where the graph itself is not larger
-
 
 class Part(Protocol[Result]):
-    """What is computed once per graph. A part is hashable, and equal parts have equal results."""
+    """What is computed once per graph. A part is hashable, and equal parts have equal results.
+
+    One with a class variable `of_texts` that is True goes by `TEXT_COLUMNS` alone. Graphs that have
+    these in common, and other edges or vectors, share its result.
+    """
 
     def compute(self, graph: Graph) -> Result:
         """Return the part's result for this graph."""
         ...
-
-
-class PartCache:
-    """The results of a graph's parts. A copy of it, also a pickled one, starts empty.
-
-    A part is computed by one thread, under a lock of its own, while other parts go on. Of each
-    class of part at most `MAX_RESULTS` results are kept, and at most `MAX_BYTES`, or twice the
-    bytes of the graph where that is more: those of least recent use go first, the last one stays.
-    What several results share counts for the first one.
-
-    Dictionaries are plain ones: an interrupt that comes while a part is hashed or compared leaves
-    them whole, an `OrderedDict` not.
-    """
-
-    def __init__(self) -> None:
-        self._results: dict[type, dict[Any, Any]] = {}
-        self._last_use: dict[Any, int] = {}  # of parts, a higher number for a later one
-        self._uses = count()
-        self._sizes: dict[Any, tuple[int, set[int]]] = {}  # of results that were computed here
-        self._counted: set[int] = set()  # ids of what these sizes count
-        self._unmeasured: list[tuple[object, object]] = []  # parts and results
-        self._max_bytes = 0
-        self.renew_locks()
-        renew_after_fork(self)
-
-    def renew_locks(self) -> None:
-        """Forget who computes what: after a fork, what other threads compute is computed again."""
-        self._locks: dict[Any, threading.RLock] = {}
-        self._guard = threading.Lock()  # of the two dictionaries, never held while computing
-
-    def __reduce__(self) -> tuple[type[PartCache], tuple[()]]:
-        return PartCache, ()
-
-    def result(self, part: Part[Result], graph: Graph) -> Result:
-        """Return the part's result for the graph, computed at the first call by one thread."""
-        kept = self._results.get(type(part))
-        found = MISSING if kept is None else kept.get(part, MISSING)
-        if found is MISSING:
-            return self._computed(part, graph)
-        if kept is not None and len(kept) > 1:
-            self._last_use[part] = next(self._uses)
-        result: Result = found
-        return result
-
-    def known(self, part: Part[Result]) -> Result | None:
-        """Return the part's result where it is there already, or None."""
-        kept = self._results.get(type(part))
-        return None if kept is None else kept.get(part)
-
-    def put(self, part: Part[Result], result: object) -> None:
-        """Store a result that is known already."""
-        with self._guard:
-            self._results.setdefault(type(part), {})[part] = result
-
-    def items(self) -> list[tuple[Any, Any]]:
-        """Return the parts whose results are kept, each with its result."""
-        with self._guard:
-            return [item for kept in self._results.values() for item in kept.items()]
-
-    def _computed(self, part: Part[Result], graph: Graph) -> Result:
-        with self._guard:
-            lock = self._locks.setdefault(part, threading.RLock())
-        with lock:
-            kept: Mapping[Any, Any] = self._results.get(type(part), {})
-            result: Result = kept.get(part, MISSING)
-            if result is not MISSING:
-                return result
-            try:
-                result = graph.compute_part(part)
-            except BaseException:  # it leaves nothing behind, and is tried again at the next call
-                with self._guard:
-                    self._locks.pop(part, None)
-                raise
-            with self._guard:
-                self._results.setdefault(type(part), {})[part] = result
-                self._last_use[part] = next(self._uses)
-                self._unmeasured.append((part, result))
-                if self._may_be_too_large(type(part), graph):
-                    self._measure_all(graph)
-                    self._forget_oldest(type(part))
-                self._locks.pop(part, None)
-        return result
-
-    def kept_bytes(self, graph: Graph) -> int:
-        """Return the estimated bytes of all results that were computed here.
-
-        Args:
-            graph: the graph whose parts these are.
-        """
-        with self._guard:
-            self._measure_all(graph)
-            return sum(size for size, _ in self._sizes.values())
-
-    def _may_be_too_large(self, kind: type, graph: Graph) -> bool:
-        """Return whether results of a class of part may be beyond the bounds.
-
-        They are not where they are small with all that others share but the graph itself, which may
-        hold the caller's objects. Nothing else is measured then.
-        """
-        results = self._results[kind]
-        if len(results) == 1:  # one alone always stays
-            return False
-        if self._sizes or len(results) > MAX_RESULTS:
-            return True
-        estimate = SizeEstimate(graph.value_ids, stop=lambda value: value is graph)
-        return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
-
-    def _measure_all(self, graph: Graph) -> None:
-        """Measure what has come since the last time: a graph of one question never needs it."""
-        waiting, self._unmeasured = self._unmeasured, []
-        for part, result in waiting:
-            self._measure(part, result, graph)
-
-    def _measure(self, part: object, result: object, graph: Graph) -> None:
-        """Note the bytes that a result keeps and no other result and no graph does."""
-        if not self._max_bytes:
-            self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
-            self._counted |= graph.column_ids | graph.value_ids
-        estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
-        self._sizes[part] = estimate.bytes_of(result), estimate.found
-        self._counted |= estimate.found
-
-    def _forget_oldest(self, kind: type) -> None:
-        """Let results of a class of part go until it is within both bounds."""
-        results = self._results[kind]
-        total = sum(self._sizes[part][0] for part in results if part in self._sizes)
-        while len(results) > MAX_RESULTS or (len(results) > 1 and total > self._max_bytes):
-            part = min(results, key=lambda one: self._last_use.get(one, -1))
-            del results[part]
-            self._last_use.pop(part, None)
-            size, found = self._sizes.pop(part, (0, set()))
-            self._counted -= found
-            total -= size
 
 
 class Graph(GraphColumns):
@@ -237,11 +102,13 @@ class Graph(GraphColumns):
 
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
-        return self._parts.result(part, self)
+        result: Result = self._parts.result(part, self)
+        return result
 
     def known_part(self, part: Part[Result]) -> Result | None:
         """Return the result of a part where it is computed already; None where it is not."""
-        return self._parts.known(part)
+        known: Result | None = self._parts.known(part)
+        return known
 
     def set_part(self, part: Part[Result], result: object) -> None:
         """Store the result of a part that was computed before, such as one saved with the graph.
@@ -345,7 +212,8 @@ class Graph(GraphColumns):
         graph = object.__new__(type(self))
         graph.__dict__.update(self.__dict__, **columns)
         graph.__dict__.pop("_compute", None)
-        object.__setattr__(graph, "_parts", PartCache())
+        of_texts = self._parts.of_texts if TEXT_COLUMNS.isdisjoint(columns) else None
+        object.__setattr__(graph, "_parts", PartCache(of_texts))
         return graph
 
     def filtered(self, allowed: ArrayLike) -> Graph:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, offsets_of, seal
+from clew.graph.columns import Labels, Mask, Ragged, Rows, freeze, offsets_of, row_mask, seal
 from clew.graph.edges import Facts
 from clew.graph.graph import Graph
 from clew.graph.vector_column import with_rows
@@ -245,7 +245,7 @@ def _joined_facts(base: Graph, more: Graph, rows: NDArray[np.int64]) -> Facts:
     if not len(added):
         return before
     subjects, objects = rows[added.subjects], rows[added.objects]
-    place_of = _places_of_facts(before, subjects, len(base))
+    place_of = _places_of_facts(before, subjects, objects, len(base))
     owners, count = np.zeros(len(added), np.int64), len(before)
     for i, relation in enumerate(added.relations):
         owners[i] = place_of.get((int(subjects[i]), relation, int(objects[i])), count)
@@ -262,10 +262,12 @@ def _joined_facts(base: Graph, more: Graph, rows: NDArray[np.int64]) -> Facts:
 
 
 def _places_of_facts(
-    facts: Facts, subjects: NDArray[np.int64], n: int
+    facts: Facts, subjects: NDArray[np.int64], objects: NDArray[np.int64], n: int
 ) -> dict[tuple[int, str, int], int]:
-    """The places of the facts about some subjects, by subject, relation and object."""
-    near = np.flatnonzero(np.isin(facts.subjects, subjects[subjects < n]))
+    """The places of the facts with one of some subjects and one of some objects, by all three."""
+    is_subject, is_object = row_mask(subjects[subjects < n], n), row_mask(objects[objects < n], n)
+    near = np.flatnonzero(is_subject[facts.subjects])
+    near = near[is_object[facts.objects[near]]]
     return {
         (int(facts.subjects[i]), facts.relations[i], int(facts.objects[i])): i
         for i in near.tolist()

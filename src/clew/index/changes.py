@@ -161,7 +161,7 @@ def with_documents(
     if not any(one.id in unplaced for one in index.documents):
         in_place = with_documents_in_place(index, tuple(loaded), added_facts, progress)
     if in_place is not None:
-        return replace(in_place, skipped=now_skipped, files={**index.files, **files})
+        return in_place.replaced(skipped=now_skipped, files={**index.files, **files})
     sources = [
         document if document.original is None else document.original
         for document in (*index.documents, *loaded)
@@ -204,7 +204,7 @@ def without_documents(
     }
     in_place = without_documents_in_place(index, deleted)
     if in_place is not None:
-        return replace(in_place, files=files)
+        return in_place.replaced(files=files)
     facts = facts_left(index.facts, documents)
     return rebuild(replace(index, files=files), documents, facts, ask_models=False)
 
@@ -247,12 +247,12 @@ def with_replaced(
         now_skipped = _skipped_after(index, documents, loaded, skipped)
         now_files = {**index.files, **files}
     if others_go and (index.skipped != now_skipped or index.files != now_files):
-        index = replace(index, skipped=now_skipped, files=now_files)
+        index = index.replaced(skipped=now_skipped, files=now_files)
     settled = set[str]() if facts is None else whole_sources(loaded, staying)
     changed = _with_fresh(index, gone, fresh, new_facts, settled, progress)
     if others_go or (changed is index and index.skipped == now_skipped):
         return changed
-    return replace(changed, skipped=now_skipped, files=now_files)
+    return changed.replaced(skipped=now_skipped, files=now_files)
 
 
 def _skipped_after(
@@ -393,9 +393,13 @@ def _with_fresh(
         settled: What has pieces alone and no other facts than these.
         progress: Whether to show bars on stderr.
     """
-    left = [document for document in index.documents if document.id not in gone]
-    together = (*left, *fresh)
-    of_sources = facts_of_sources_after(index, together, facts, settled=settled)
+
+    def together() -> tuple[Document, ...]:
+        return (*(one for one in index.documents if one.id not in gone), *fresh)
+
+    of_sources = None
+    if index.facts or facts:
+        of_sources = facts_of_sources_after(index, together(), facts, settled=settled)
     if not fresh and not gone and of_sources is None:
         return index
     fresh_facts = {one.id: facts[one.id] for one in fresh if one.id in facts}
@@ -407,7 +411,7 @@ def _with_fresh(
         if of_sources is not None:
             ids = index.document_of.keys()
             stay = {id: said for id, said in stay.items() if id in ids} | of_sources
-        changed = rebuild(index, together, {**stay, **fresh_facts}, progress=progress)
+        changed = rebuild(index, together(), {**stay, **fresh_facts}, progress=progress)
     return changed
 
 

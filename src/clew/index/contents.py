@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.document import Document
+from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.embedder import Embedder
 from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
@@ -20,6 +21,15 @@ from clew.read import FileReading, Knowledge, Split, Triple
 from clew.read.formats.code_languages import is_source_code
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
+
+OF_DOCUMENTS = (
+    "document_of",
+    "files_in_pieces",
+    "related_documents",
+    "are_containers",
+    "n_of_code",
+)
+"""What goes by the documents alone, and is found out once for all indexes that have these."""
 
 Failures = tuple[tuple[str, str], ...]
 """What could not be read or generated, each with the reason."""
@@ -76,6 +86,42 @@ class IndexContents:
         """Return what is pickled: the fields, since questions add to what else is known."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def replaced(self, **values: object) -> Self:
+        """Return the index with some fields in place of its own, all but the documents.
+
+        What is known of these stays known.
+        """
+        changed = replace(self, **values)  # type: ignore[arg-type]  # each of its field's type
+        known = {name: self.__dict__[name] for name in OF_DOCUMENTS if name in self.__dict__}
+        changed.__dict__.update(known)
+        return changed
+
+    def follow_documents(
+        self, before: IndexContents, gone: Collection[str], came: Sequence[Document]
+    ) -> None:
+        """Take over what is known of the documents before a change.
+
+        Args:
+            before: The index before the change.
+            gone: The ids of the documents that went.
+            came: What came behind those that stay, by other ids.
+        """
+        known = before.__dict__
+        if "document_of" not in known:
+            return
+        document_of = {**before.document_of}
+        went = [document_of.pop(id) for id in gone]
+        document_of.update((one.id, one) for one in came)
+        self.__dict__["document_of"] = document_of
+        if "related_documents" in known:
+            stay = [one for one in before.related_documents if one.id not in gone]
+            self.__dict__["related_documents"] = (*stay, *filter(_is_related, came))
+        if "embedded_as" in known:
+            left = {id: text for id, text in before.embedded_as.items() if id not in gone}
+            self.__dict__["embedded_as"] = left | texts_embedded_as(came)
+        if "n_of_code" in known:
+            self.__dict__["n_of_code"] = before.n_of_code - _n_of_code(went) + _n_of_code(came)
+
     @property
     def embedder(self) -> Embedder:
         """What questions are embedded with."""
@@ -119,11 +165,12 @@ class IndexContents:
     @cached_property
     def related_documents(self) -> tuple[Document, ...]:
         """The documents that are inside others, follow others or are pieces of others."""
-        return tuple(
-            one
-            for one in self.documents
-            if one.source is not None or one.parent is not None or one.previous is not None
-        )
+        return tuple(filter(_is_related, self.documents))
+
+    @cached_property
+    def embedded_as(self) -> Mapping[str, str]:
+        """The texts that are embedded in place of the documents' own, by id."""
+        return texts_embedded_as(self.documents)
 
     @cached_property
     def are_containers(self) -> Mask:
@@ -131,10 +178,14 @@ class IndexContents:
         return np.array([document.heading for document in self.documents], np.bool_)
 
     @cached_property
+    def n_of_code(self) -> int:
+        """How many documents are source code."""
+        return _n_of_code(self.documents)
+
+    @property
     def is_of_code(self) -> bool:
         """Whether most documents are source code."""
-        n = sum(is_source_code(document.format, document.metadata) for document in self.documents)
-        return 2 * n > len(self.documents)
+        return 2 * self.n_of_code > len(self.documents)
 
     @cached_property
     def has_many_entities(self) -> bool:
@@ -160,3 +211,11 @@ class IndexContents:
     def generators(self) -> tuple[Generate, ...]:
         """What makes texts of what the graph holds."""
         return self.config.generators
+
+
+def _is_related(one: Document) -> bool:
+    return one.source is not None or one.parent is not None or one.previous is not None
+
+
+def _n_of_code(documents: Sequence[Document]) -> int:
+    return sum(is_source_code(one.format, one.metadata) for one in documents)

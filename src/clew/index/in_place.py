@@ -145,7 +145,9 @@ def exchanged_in_place(
         carry_grown_parts(graph, left)
     else:
         carry_shrunk_parts(graph, base, stays)
-    return with_weights_of_now(replace(after, graph=graph))
+    changed = replace(after, graph=graph)
+    changed.follow_documents(index, ids, documents)
+    return with_weights_of_now(changed)
 
 
 def _with_more(

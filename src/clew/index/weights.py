@@ -5,10 +5,8 @@ It is asked as the first, and changed and saved as the second.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
 
-from clew.embedding.embedded_texts import texts_embedded_as
 from clew.index.contents import IndexContents
 
 Contents = TypeVar("Contents", bound=IndexContents)
@@ -25,8 +23,8 @@ def with_weights_of_now(index: Contents) -> Contents:
     from clew.embedding.reweighted import reweighted  # it loads what counts words
 
     fitted = index.fitted_embedder and index.fitted_embedder.fitted
-    known = not texts_embedded_as(index.documents)
-    return replace(index, graph=reweighted(index.graph, fitted, known=known))
+    known = not index.embedded_as
+    return index.replaced(graph=reweighted(index.graph, fitted, known=known))
 
 
 def with_weights_as_built(index: Contents) -> Contents:
@@ -36,4 +34,4 @@ def with_weights_as_built(index: Contents) -> Contents:
     from clew.embedding.reweighted import as_built
 
     graph = as_built(index.graph)
-    return index if graph is index.graph else replace(index, graph=graph)
+    return index if graph is index.graph else index.replaced(graph=graph)

@@ -20,13 +20,10 @@ import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
-from clew.graph import Edges, Graph, Mask, canonical_text, row_mask, texts_at
+from clew.graph import Edges, Graph, Mask, row_mask
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
-from clew.text.numbering import Numbering
-from clew.text.stems import stem_words
-from clew.text.words import BOUNDARY, number_words, terms
+from clew.link.name_words import NameWords, NameWordsPart
 
-LANGUAGE = "en"  # whose endings do not count, as the vectors of the embedded default are trained on
 IDF_POWER = 1.5
 PRIOR_NAMES = 1000  # counted with those of a graph, without any of their words: a few say little
 
@@ -80,13 +77,13 @@ class Synonym:
         rows = graph.rows("entity")
         if self.by == "vectors":
             edges = nearest_edges(graph, self.kind, rows, self.k, self.min_similarity)
-        else:
-            names = texts_at(graph.texts, rows.tolist())
-            if graph.canonical is not None:
-                names = [canonical_text(graph, name) for name in names]
-            pairs = nearest_by_columns(weigh_words(names), self.k, self.min_similarity)
-            edges = Edges.of(self.kind, rows[pairs.rows], rows[pairs.others], pairs.cosines)
-        return self._of_long_names(graph, edges)
+            return self._of_long_names(graph, edges)
+        names = graph.part(NameWordsPart())
+        tails, others, cosines = nearest_by_columns(
+            _weighed(names.counts()), self.k, self.min_similarity
+        )
+        long = np.flatnonzero(names.letters[tails] >= self.min_letters)
+        return Edges.of(self.kind, rows[tails[long]], rows[others[long]], cosines[long])
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         if not self.grows:
@@ -126,8 +123,12 @@ def weigh_words(names: Sequence[str]) -> CompressedRows:
         >>> weigh_words(["Anna Bell", "Anna Bells", "Ben"]).dense().round(2).tolist()
         [[0.0, 0.71, 0.71], [0.0, 0.71, 0.71], [1.0, 0.0, 0.0]]
     """
-    counts = _counted_words(names)
-    n, width, columns = len(names), counts.width, counts.columns
+    return _weighed(NameWords.of(names).counts())
+
+
+def _weighed(counts: CompressedRows) -> CompressedRows:
+    """Return what `weigh_words` does, of how often each name has each stem."""
+    n, width, columns = len(counts), counts.width, counts.columns
     n_names = np.bincount(columns, minlength=width)  # that have each stem
     weights = np.log1p((n + PRIOR_NAMES - n_names + 0.5) / (n_names + 0.5)) ** IDF_POWER
     rank = np.empty(width, np.int64)
@@ -136,15 +137,3 @@ def weigh_words(names: Sequence[str]) -> CompressedRows:
     rows = CompressedRows.summed(counts.rows, rank[columns], values, (n, width))
     lengths = np.sqrt(np.bincount(rows.rows, np.square(rows.values), n))
     return rows.with_values(rows.values / lengths[rows.rows])
-
-
-def _counted_words(names: Sequence[str]) -> CompressedRows:
-    """Return how often each name has each stem of a word: float64 [names, stems]."""
-    number_of, number_of_stem = Numbering[str]({BOUNDARY: 0}), Numbering[str]()
-    plain = number_words(names, number_of)
-    more, starts = number_of.of_lists(terms(names[i], identifiers=False) for i in plain.others)
-    owners = np.repeat(np.array(plain.others, np.int64), np.diff(starts))
-    rows, numbers = np.concatenate([plain.owners, owners]), np.concatenate([plain.numbers, more])
-    words = list(map(str.lower, number_of))[1:]  # without the boundary
-    stems, _ = number_of_stem.of_lists([stem_words(words, LANGUAGE)])
-    return CompressedRows.counted(rows, stems[numbers - 1], (len(names), len(number_of_stem)))

@@ -37,6 +37,12 @@ from clew.store.row_changes import (
 from clew.store.saved_index import SavedIndex
 from clew.store.tables import Arrays, ColumnWriter
 
+KEYS: Mapping[str, tuple[str, ...]] = {
+    FACTS: ("subjects", "objects", "relations"),
+    EDGES: ("tails", "heads", "kinds", "facts"),
+}
+"""The columns by which a row is known again."""
+
 MAX_SHARE = 0.25
 """The share of the nodes that may be new. With more, the whole is written in little more time."""
 
@@ -103,7 +109,8 @@ def _is_of_another_kind(
 
 def _are_used_and_sorted(labels: Labels) -> bool:
     """Whether the names are those that are read again of the words of the rows."""
-    used = np.bincount(labels.codes, minlength=len(labels.names)) > 0
+    used = np.zeros(len(labels.names), np.bool_)
+    used[labels.codes] = True
     return bool(used.all()) and labels.is_sorted
 
 
@@ -150,7 +157,10 @@ def _write_column(
 ) -> None:
     """Write a column of the rows that are new, and then of those that have another value."""
     change = changes[table]
-    changed = rows_with_other_values(kind, columns, change, changes.get(kind.table))
+    if change.is_exact and name in KEYS.get(table, ()):
+        changed = np.zeros(0, np.int64)
+    else:
+        changed = rows_with_other_values(kind, columns, change, changes.get(kind.table))
     rows = np.concatenate([change.new, changed])
     owners: tuple[str, ...] = ()
     if isinstance(kind, MetadataColumn):
@@ -183,10 +193,11 @@ def rows_with_other_values(
 
 
 def _write_documents(writer: ColumnWriter, before: SavedIndex, after: SavedIndex) -> None:
-    change = change_of_objects(
-        [id(document) for document in before.documents],
-        [id(document) for document in after.documents],
+    then, now = (
+        np.fromiter(map(id, each.documents), np.int64, len(each.documents))
+        for each in (before, after)
     )
+    change = change_of_numbers([then], [now])  # each comes once
     write_row_change(writer, "documents", change)
     new = [after.documents[row] for row in change.new.tolist()]
     write_documents(writer, new, after.graph)

@@ -6,8 +6,8 @@ moved forwards is one that went, and one that came.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,11 +35,14 @@ class RowChange:
         n_after: The number of rows after.
         runs: int64 [runs, 3], for each run of rows that are still there, ascending: its first row
             before, its first row now, and how many rows it has.
+        is_exact: Whether it is known that rows that are still there have the very numbers that they
+            were known again by.
     """
 
     n_before: int
     n_after: int
     runs: NDArray[np.int64]
+    is_exact: bool = False
 
     @classmethod
     def of_rows(cls, n_before: int, n_after: int, before: Places, after: Places) -> RowChange:
@@ -76,11 +79,15 @@ class RowChange:
         """The rows that are new."""
         return _between(self.runs[:, 1], self.runs[:, 2], self.n_after)
 
-    @property
+    @cached_property
     def numbering(self) -> Rows:
         """For every row before, where it is now, or -1."""
         numbers = np.full(self.n_before, -1, np.int32)
-        numbers[self.kept_before] = self.kept_after
+        if len(self.runs) > MAX_RUNS:
+            numbers[self.kept_before] = self.kept_after
+            return numbers
+        for start, now, n in self.runs.tolist():
+            numbers[start : start + n] = np.arange(now, now + n, dtype=np.int32)
         return numbers
 
     @property
@@ -200,31 +207,116 @@ def change_of_numbers(
         >>> change.gone, change.new
         (array([], dtype=int64), array([2]))
     """
-    n_before, n_after = len(before[0]), len(after[0])
-    there = None
-    if gone is not None and gone.any():
-        there = np.flatnonzero(~gone)
+    n_before, n_after, there = len(before[0]), len(after[0]), None
+    if gone is not None and np.count_nonzero(gone) > MAX_RUNS:
+        there, gone = np.flatnonzero(~gone), None
         before = [column[there] for column in before]
-    n_left = len(before[0])
-    head = _common_length(before, after)
-    tail = _common_length(
-        [column[head:][::-1] for column in before], [column[head:][::-1] for column in after]
-    )
-    middle = (
-        [column[head : n_left - tail] for column in before],
-        [column[head : n_after - tail] for column in after],
-    )
-    inner = _found_in_runs(*middle)
+    left = _Left.of(before, gone)
+    head = left.common_length(0, after, 0)
+    tail = left.common_end(head, after)
+    inner = _found_in_runs(left, after, head, tail)
+    is_exact = inner is not None
     if inner is None:
-        inner = _found_by_sorting(*(_keys(columns) for columns in middle))
-    inner[:, :2] += head
-    ends = [(0, 0, head)], [(n_left - tail, n_after - tail, tail)]
+        middle = left.between(head, left.n - tail), [c[head : n_after - tail] for c in after]
+        inner = _found_by_sorting(*map(_keys, middle))
+        inner[:, :2] += head
+    ends = [(0, 0, head)], [(left.n - tail, n_after - tail, tail)]
     runs = np.concatenate([ends[0], inner, ends[1]]).astype(np.int64)
-    runs = runs[runs[:, 2] > 0]
-    if there is None:
-        return RowChange(n_before, n_after, runs)
-    kept = RowChange(n_left, n_after, runs)
-    return RowChange.of_rows(n_before, n_after, there[kept.kept_before], kept.kept_after)
+    change = RowChange(left.n, n_after, runs[runs[:, 2] > 0], is_exact)
+    if there is not None:
+        change = RowChange.of_rows(n_before, n_after, there[change.kept_before], change.kept_after)
+        return replace(change, is_exact=is_exact)
+    return RowChange(n_before, n_after, left.runs_of_all(change.runs), is_exact)
+
+
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """The rows of columns without those that are gone, of which no column is copied.
+
+    Attributes:
+        columns: The columns, with the rows that are gone.
+        starts: int64 [spans], where each span of rows that are left starts in the columns.
+        bounds: int64 [spans + 1], where each span starts among the rows that are left, and where
+            the last one ends.
+    """
+
+    columns: Sequence[NDArray[Any]]
+    starts: Places
+    bounds: Places
+
+    @classmethod
+    def of(cls, columns: Sequence[NDArray[Any]], gone: Mask | None) -> _Left:
+        """Return the rows of columns without those that are gone, bool [n]; None for none."""
+        ends = np.append(np.flatnonzero(gone) if gone is not None else [], len(columns[0]))
+        starts = np.append(0, ends[:-1] + 1).astype(np.int64)
+        lengths = ends.astype(np.int64) - starts
+        spans = lengths > 0
+        return cls(columns, starts[spans], np.append(0, np.cumsum(lengths[spans])))
+
+    @property
+    def n(self) -> int:
+        """How many rows are left."""
+        return int(self.bounds[-1])
+
+    def place(self, row: int) -> int:
+        """Return where a row that is left is in the columns."""
+        span = int(np.searchsorted(self.bounds, row, side="right")) - 1
+        return int(self.starts[span]) + row - int(self.bounds[span])
+
+    def spans(self, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the spans of the rows that are left from one on, and before another.
+
+        Each is its first row among those that are left, that in the columns, and its length.
+        """
+        span = int(np.searchsorted(self.bounds, start, side="right")) - 1
+        while start < end:
+            n = min(int(self.bounds[span + 1]), end) - start
+            yield start, int(self.starts[span]) + start - int(self.bounds[span]), n
+            start, span = start + n, span + 1
+
+    def common_length(self, row: int, after: Sequence[NDArray[Any]], now: int) -> int:
+        """Return how many rows from one on are those of other columns from a row on."""
+        most = min(self.n - row, len(after[0]) - now)
+        for start, place, n in self.spans(row, row + most):
+            at = now + start - row
+            own, others = _cut(self.columns, place, n), _cut(after, at, n)
+            same = _common_length(own, others)
+            if same < n:
+                return start - row + same
+        return max(most, 0)
+
+    def common_end(self, head: int, after: Sequence[NDArray[Any]]) -> int:
+        """Return how many rows at the end are those of other columns, behind the first ones."""
+        most = min(self.n, len(after[0])) - head
+        end, now = self.n, len(after[0])
+        for start, place, n in reversed(list(self.spans(end - most, end))):
+            at = now - (end - start)
+            own, others = _cut(self.columns, place, n), _cut(after, at, n)
+            same = _common_length([c[::-1] for c in own], [c[::-1] for c in others])
+            if same < n:
+                return end - start - n + same
+        return max(most, 0)
+
+    def between(self, start: int, end: int) -> list[NDArray[Any]]:
+        """Return the columns of the rows that are left from one on, and before another."""
+        parts = [(place, place + n) for _, place, n in self.spans(start, end)]
+        return [
+            np.concatenate([column[:0], *(column[a:b] for a, b in parts)])
+            for column in self.columns
+        ]
+
+    def runs_of_all(self, runs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return runs of rows that are left as runs of rows of the columns, which end at a gap."""
+        found = [
+            (place, now + first - start, length)
+            for start, now, n in runs.tolist()
+            for first, place, length in self.spans(start, start + n)
+        ]
+        return np.array(found, np.int64).reshape(-1, 3)
+
+
+def _cut(columns: Sequence[NDArray[Any]], start: int, n: int) -> list[NDArray[Any]]:
+    return [column[start : start + n] for column in columns]
 
 
 def _keys(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -239,17 +331,24 @@ def _keys(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _found_in_runs(
-    before: Sequence[NDArray[Any]], after: Sequence[NDArray[Any]]
+    before: _Left, after: Sequence[NDArray[Any]], head: int, tail: int
 ) -> NDArray[np.int64] | None:
     """Return the runs of rows that stayed where little changed; None where much did.
 
     Sorting all rows to find the few that came takes longer than all else that is saved of these.
+
+    Args:
+        before: The rows before.
+        after: The columns now.
+        head: How many rows at the beginning are not looked at.
+        tail: How many at the end.
     """
     runs: list[tuple[int, int, int]] = []
-    n_before, n_after = len(before[0]), len(after[0])
-    i = j = 0
+    n_before, n_after = before.n - tail, len(after[0]) - tail
+    after = [column[:n_after] for column in after]
+    i = j = head
     for _ in range(MAX_RUNS):
-        same = _common_length([one[i:] for one in before], [other[j:] for other in after])
+        same = min(before.common_length(i, after, j), n_before - i)
         runs.append((i, j, same))
         i, j = i + same, j + same
         if i == n_before or j == n_after:
@@ -257,7 +356,8 @@ def _found_in_runs(
         for went in range(MAX_REPLACED):
             if i + went == n_before:
                 return np.array(runs, np.int64)
-            came = np.flatnonzero(_like(before, i + went, [one[j : j + WINDOW] for one in after]))
+            window = [one[j : j + WINDOW] for one in after]
+            came = np.flatnonzero(_like(before.columns, before.place(i + went), window))
             if len(came):
                 i, j = i + went, j + int(came[0])
                 break

@@ -567,6 +567,8 @@ def with_newer(
 ) -> Neighbours:
     """Return what `nearest_pairs` returns, from its result for the first rows alone.
 
+    Equal cosines are not made the same number: those that were there stay what they were.
+
     Args:
         every: float32 [m, d], unit rows or zeros.
         compared: int [n], which of them are the rows.
@@ -583,9 +585,9 @@ def with_newer(
     """
     n = len(compared)
     floors = np.full(n_before, min_cosine, np.float32)  # no k-th nearest of a row is farther
-    rows, lengths = np.unique(before.rows, return_counts=True)
-    full = lengths >= k
-    floors[rows[full]] = before.cosines[(np.cumsum(lengths) - 1)[full]]
+    lengths = np.bincount(before.rows, minlength=n_before)
+    full = np.flatnonzero(lengths >= k)
+    floors[full] = before.cosines[np.cumsum(lengths)[full] - 1]
     blocks: list[Pairs] = [(before.rows, before.others, before.cosines)]
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     for start in range(n_before, n, height):
@@ -628,7 +630,9 @@ def _cosines_of(
 
 
 def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Neighbours:
-    """Return what `nearest_among` does, of a first block with the nearest of most rows in order.
+    """Return the pairs of `nearest_among`, of a first block with the nearest of most rows in order.
+
+    Cosines are as they come, so that those of rows that nothing is done to are the very numbers.
 
     Such a row is ranked again where another block has it, where two of its cosines may count as
     equal, and where one is near the lowest.
@@ -653,8 +657,7 @@ def _finished_with(blocks: list[Pairs], n: int, k: int, min_cosine: float) -> Ne
     )
     rows, others, scores = _joined([(rows[stays], others[stays], scores[stays]), ranked])
     order = np.argsort(rows, kind="stable")
-    cosines = np.minimum(equalize(scores[order], 1.0), 1.0)
-    return Neighbours(rows[order], others[order], cosines)
+    return Neighbours(rows[order], others[order], np.minimum(scores[order], 1.0))
 
 
 def nearest_among(blocks: Sequence[Pairs], k: int, min_cosine: float) -> Neighbours:

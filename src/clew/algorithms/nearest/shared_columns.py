@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.row_pairs import near_pairs
 from clew.algorithms.nearest.exact import (
     Neighbours,
     Pairs,
@@ -20,7 +20,7 @@ from clew.algorithms.nearest.exact import (
     nearest_among,
 )
 from clew.algorithms.ranking import TOLERANCE
-from clew.graph import Floats, Mask, expand_ranges, offsets_of
+from clew.graph import Mask, offsets_of
 
 MAX_COMPARED = 250_000  # pairs that are compared at once
 
@@ -40,17 +40,9 @@ def nearest_by_columns(rows: CompressedRows, k: int, min_cosine: float) -> Neigh
         >>> nearest_by_columns(rows, 1, 0.5).cosines.tolist()
         [0.6, 0.6]
     """
-    owners, lowest = rows.rows, min_cosine - 2 * TOLERANCE
-    leads, keys = _leading_entries(rows, lowest), owners * rows.width + rows.columns
-
-    def near() -> Iterator[Pairs]:
-        for some, others in _pairs_that_share(owners[leads], rows.columns[leads], len(rows)):
-            cosines = _cosines_of(rows, keys, some, others)
-            found = cosines >= lowest
-            yield some[found], others[found], cosines[found]
-
-    pairs = in_both_directions(near(), len(rows), k, min_cosine)
-    return nearest_among(pairs, k, min_cosine)
+    lowest = min_cosine - 2 * TOLERANCE
+    near = _near_pairs(rows, _leading_entries(rows, lowest), lowest)
+    return nearest_among(in_both_directions(near, len(rows), k, min_cosine), k, min_cosine)
 
 
 def _leading_entries(rows: CompressedRows, min_cosine: float) -> Mask:
@@ -65,55 +57,31 @@ def _leading_entries(rows: CompressedRows, min_cosine: float) -> Mask:
     return leads
 
 
-def _pairs_that_share(
-    rows: NDArray[np.int64], columns: NDArray[np.int32], n: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the pairs of rows that have a column in common, each once: the lower, and the higher.
+def _near_pairs(rows: CompressedRows, leads: Mask, lowest: float) -> Iterator[Pairs]:
+    """Yield the pairs of rows that have a leading column in common and a cosine of some height.
+
+    Each pair comes once: the lower row, and the higher.
 
     Args:
-        rows: the row of each entry, ascending.
-        columns: its column.
-        n: the number of rows.
+        rows: the rows.
+        leads: bool [entries], those with the leading columns.
+        lowest: the lowest cosine.
     """
+    n, owners, columns = len(rows), rows.rows[leads], rows.columns[leads]
     order = np.argsort(columns, kind="stable")
-    by_column = rows[order]
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     ends = np.cumsum(np.bincount(columns))
     n_later = ends[columns] - place - 1  # rows below it that have its column
-    behind = np.cumsum(np.bincount(rows, n_later, n)).astype(np.int64)  # pairs, up to each row
-    bounds, first = offsets_of(np.bincount(rows, minlength=n)), 0
+    behind = np.cumsum(np.bincount(owners, n_later, n)).astype(np.int64)  # pairs, up to each row
+    bounds = offsets_of(np.bincount(owners, minlength=n))
+    values, first = rows.values.astype(np.float64, copy=False), 0
     while first < n:
         done = int(behind[first - 1]) if first else 0
         last = max(int(np.searchsorted(behind, done + MAX_COMPARED, side="right")), first + 1)
-        some = slice(int(bounds[first]), int(bounds[last]))
-        highers = by_column[expand_ranges(place[some] + 1, n_later[some])]
-        pairs = np.repeat(rows[some], n_later[some]) * n + highers
-        pairs.sort()
-        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])] if len(pairs) else pairs
-        yield np.divmod(pairs, n)
+        yield near_pairs(
+            *(rows.starts, rows.columns, values, rows.width),
+            *(bounds, columns, place, ends, owners[order]),
+            *(first, last, lowest),
+        )
         first = last
-
-
-def _cosines_of(
-    rows: CompressedRows,
-    keys: NDArray[np.int64],
-    some: NDArray[np.int64],
-    others: NDArray[np.int64],
-) -> Floats:
-    """Return the product of each of some rows with another: float64 [m].
-
-    Args:
-        rows: the rows.
-        keys: row * width + column of each entry, ascending.
-        some: the rows of the pairs.
-        others: the other ones.
-    """
-    lengths = rows.lengths[some]
-    places = expand_ranges(rows.starts[some], lengths)
-    pairs = np.repeat(np.arange(len(some)), lengths)
-    wanted = others[pairs] * rows.width + rows.columns[places]
-    found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    shared = keys[found] == wanted
-    products: Floats = rows.values[places[shared]] * rows.values[found[shared]]
-    return np.bincount(pairs[shared], products, len(some)).astype(np.float64, copy=False)
