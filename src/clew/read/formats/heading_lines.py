@@ -20,7 +20,7 @@ from clew.text.spans import lines, paragraphs, trim_span
 MAX_DIFFERENCE = 2  # signs between the lengths of a heading and of the line below
 _BRACES = r"\{((?:[^{}\n]|\{[^{}\n]*\})*)\}"
 _TEX_COMMAND = re.compile(r"\\(?:label|footnote)\{[^{}]*\}|\\[A-Za-z]+\*?|[{}~\\]")
-_ORG_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:[ \t]*$")
+_ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:[ \t]*$")
 
 
 @dataclass(frozen=True)

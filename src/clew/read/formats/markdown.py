@@ -48,7 +48,7 @@ _NO_SPACE_BEFORE = ("", *" \t.,;:!?)")
 _ONLY_MARKS = re.compile(r"[ \t>]*(?:(?:[-*+=]|\d{1,9}[.)])[ \t>]*)+")
 _UNDERLINE = re.compile(r"[ \t>]*(?:-+|=+)[ \t]*(?:\n|\Z)")
 _LABEL = re.compile(r"\([^()\s]{1,256}\)=")
-_PICTURE = re.compile(r"\[?!\[[^\]\n]*\][(\[][^)\]\n]*[)\]](?:\][(\[][^)\]\n]*[)\]])?|<[^<>\n]*>")
+_PICTURE = re.compile(r"\[?!\[[^\[\]\n]*\][(\[][^)\]\n]*[)\]](?:\][(\[][^)\]\n]*[)\]])?|<[^<>\n]*>")
 # A link to a note, as programs for notes write it: `[[Moon]]`, `[[Moon#Seas|the seas]]`.
 _NOTE = re.compile(r"\[\[([^\[\]|\n]{1,250})(?:\|[^\[\]\n]*)?\]\]")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
