@@ -158,9 +158,9 @@ def _statements(text: str, spans: Sequence[Span]) -> Iterator[Quotable]:
         if not is_remark:
             yield from (Quotable(*span, text[slice(*span)]) for span in own)
             continue
-        said = " ".join(_REMARK.sub("", text[slice(*span)]).removesuffix("*/") for span in own)
-        for begin, end in sentences(said, 0, len(said), "en"):
-            yield Quotable(own[0][0], own[-1][1], said[begin:end].strip())
+        remark = " ".join(_REMARK.sub("", text[slice(*span)]).removesuffix("*/") for span in own)
+        for begin, end in sentences(remark, 0, len(remark), "en"):
+            yield Quotable(own[0][0], own[-1][1], remark[begin:end].strip())
 
 
 def _messages(text: str, span: Span) -> Iterator[Span]:

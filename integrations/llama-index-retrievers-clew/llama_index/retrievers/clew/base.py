@@ -30,7 +30,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     RetrieverKeywords,
     check_options,
 )
-from llama_index.retrievers.clew.callbacks import told
+from llama_index.retrievers.clew.callbacks import shared_callback_manager
 from llama_index.retrievers.clew.candidates import (
     Candidates,
     check_searches,
@@ -122,7 +122,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """
         # Of an index in a database the embedder would be asked over a network.
         embedder = index.embedder if isinstance(index, (clew.Index, Candidates)) else None
-        super().__init__(told(callback_manager, embedder), object_map, objects, verbose)
+        super().__init__(
+            shared_callback_manager(callback_manager, embedder), object_map, objects, verbose
+        )
         if not isinstance(index, (clew.Index, PulledIndex, Candidates)):
             raise TypeError(
                 f"index is a clew.Index or a RemoteIndex, not a {type(index).__name__}; for "
@@ -480,7 +482,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 def _config(options: Mapping[str, Any], embed_model: EmbedderSource | None) -> IndexConfig:
     """Return what an index is made with, once its model tells whom the retriever will tell."""
     config = NAMES.index_config(options, embedder=embed_model)
-    told(options.get("callback_manager"), config.embedder)
+    shared_callback_manager(options.get("callback_manager"), config.embedder)
     return config
 
 

@@ -13,7 +13,9 @@ from llama_index.core.callbacks.base import CallbackManager
 import clew
 
 
-def told(given: CallbackManager | None, embedder: clew.Embedder | None) -> CallbackManager:
+def shared_callback_manager(
+    given: CallbackManager | None, embedder: clew.Embedder | None
+) -> CallbackManager:
     """Return the manager that a retriever tells: the given one, or that of the settings.
 
     The latter a model of LlamaIndex's gets, too, as from LlamaIndex's own indexes; but for one

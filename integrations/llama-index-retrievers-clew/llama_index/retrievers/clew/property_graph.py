@@ -18,7 +18,7 @@ from llama_index.retrievers.clew.asking_retriever import (
     AskingRetriever,
     OtherRetrieverKeywords,
 )
-from llama_index.retrievers.clew.callbacks import told
+from llama_index.retrievers.clew.callbacks import shared_callback_manager
 from llama_index.retrievers.clew.checks import graph_store
 from llama_index.retrievers.clew.filters import where_of
 from llama_index.retrievers.clew.questions import bundle_of
@@ -95,7 +95,7 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
         """
         store = graph_store(property_graph_store)
         config = NAMES.index_config(options, embedder=embed_model)
-        manager = told(callback_manager, config.embedder)
+        manager = shared_callback_manager(callback_manager, config.embedder)
         super().__init__(store, include_text=False, callback_manager=manager)
         reading: Any = {name: options.pop(name, None) for name in READING}  # type: ignore[misc]
         chosen = {"recipe": recipe, "budget": budget, **NAMES.without_index(options)}
