@@ -319,11 +319,15 @@ RECIPES: dict[str, Recipe] = {
     "kurisu": Recipe.made_by(
         lambda: Pipeline(
             seed.InDefinitions(
-                seed.InPassages(
-                    seed.InSections(
-                        seed.InSummaries(
-                            seed.InDocuments(
-                                seed.Blend((seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE)))
+                seed.InPhrases(
+                    seed.InPassages(
+                        seed.InSections(
+                            seed.InSummaries(
+                                seed.InDocuments(
+                                    seed.Blend(
+                                        (seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE))
+                                    )
+                                )
                             )
                         )
                     )

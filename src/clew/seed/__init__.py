@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clew.seed.in_neighbours import InNeighbours
     from clew.seed.in_own_words import InOwnWords
     from clew.seed.in_passages import InPassages
+    from clew.seed.in_phrases import InPhrases
     from clew.seed.in_sections import InSections
     from clew.seed.in_summaries import InSummaries
     from clew.seed.linked_facts import LinkedFacts
@@ -32,6 +33,7 @@ else:
             "in_neighbours": "InNeighbours",
             "in_own_words": "InOwnWords",
             "in_passages": "InPassages",
+            "in_phrases": "InPhrases",
             "in_sections": "InSections",
             "in_summaries": "InSummaries",
             "linked_facts": "LinkedFacts",
@@ -51,6 +53,7 @@ __all__ = [
     "InNeighbours",
     "InOwnWords",
     "InPassages",
+    "InPhrases",
     "InSections",
     "InSummaries",
     "LinkedFacts",

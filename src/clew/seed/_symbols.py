@@ -86,7 +86,8 @@ ASKED = (
     _asked(r"call\w*|invok\w+|instantiat\w+", r"call|invoke|instantiate", "calls"),
     _asked(r"us(?:e|es|ed|ing|ages?)", r"use", "calls", "uses"),
     _asked(
-        r"defin\w+|declar\w+|implement\w*|where|source of|signature|^what is|^what's",
+        r"defin\w+|declar\w+|implement\w*|where|source of|signature|^what is|^what's|"
+        r"what does|how does|arguments?|parameters?|returns?|purpose of",
         r"define|contain|have",
         DEFINES,
     ),

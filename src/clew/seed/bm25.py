@@ -177,6 +177,11 @@ class InvertedIndex:
             collected.append((stems[0], False) if known is None else (known, True))
         return collected
 
+    def numbers_of(self, wanted: Sequence[str]) -> list[set[int]]:
+        """Return the numbers of the stems that each term has in the languages of the nodes."""
+        stems = zip(*(stem_words(wanted, one) for one in self.languages), strict=True)
+        return [{self.stems[stem] for stem in of_one if self._has(stem)} for of_one in stems]
+
     def _has(self, stem: str) -> bool:
         return stem in self.stems and self.postings.has(self.stems[stem])
 

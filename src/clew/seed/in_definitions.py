@@ -13,7 +13,7 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Graph
-from clew.seed.in_own_words import InOwnWords
+from clew.seed.in_phrases import InPhrases
 from clew.text.definitions import DefinitionQuestion
 from clew.types import Query, Seed, Seeds
 
@@ -38,7 +38,7 @@ class InDefinitions:
         [0.1, 0.11]
     """
 
-    seed: Seed = InOwnWords()
+    seed: Seed = InPhrases()
     entry: float = 2.0
     sentence: float = 1.0
     most: int = 300

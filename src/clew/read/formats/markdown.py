@@ -35,6 +35,13 @@ _FRONT_MATTER = re.compile(
     rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)"
 )
 _TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
+_KEY = re.compile(r"[\"']?([\w-]+)[\"']?[ \t]*:")
+# Keys of front matter that tell programs how to make a page, and readers nothing beside its title.
+_SETTINGS = re.compile(
+    r"title|layout|weight|order|position|id|slug|permalink|url|template|type|orphan|hide|search|"
+    r"icon|redirects?|(?:[a-z]+_)?toc(?:_\w+)?|(?:hide|sidebar|nav|parent|pagination)[_-]?\w*",
+    re.IGNORECASE,
+)
 _LINE_END = re.compile(_END)
 # Definitions of references to places of the same page, such as Rust's RFCs have below headings.
 _OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
@@ -258,6 +265,8 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
     begins = _block_begins(parsed)
     ends = [*begins[1:], (len(starts) - 1, len(tokens))]
     parts: list[Heading | Block | Close] = []
+    if front := telling_front_matter(text):
+        parts.append(Block(*front, "front matter"))
     for (line, i), (end_line, next_token) in zip(begins, ends, strict=True):
         start, end = trim_span(text, starts[line], starts[end_line])
         if start == end:
@@ -325,6 +334,22 @@ def front_matter_end(text: str) -> int:
     """Return the place where the front matter ends; 0 where there is none."""
     front = _FRONT_MATTER.match(text)
     return front.end() if front else 0
+
+
+def telling_front_matter(text: str) -> tuple[int, int] | None:
+    r"""Return where front matter starts and ends that tells readers something beside the title.
+
+    Example:
+        >>> telling_front_matter("---\ntitle: Tides\nauthor: Anna\n---\n# Moon")
+        (0, 33)
+        >>> telling_front_matter("---\ntitle: Tides\nlayout: page\n---\n# Moon") is None
+        True
+    """
+    front = _FRONT_MATTER.match(text)
+    keys = map(_KEY.match, front[0].splitlines()[1:-1]) if front else ()
+    if front is None or all(key is None or _SETTINGS.fullmatch(key[1]) for key in keys):
+        return None
+    return trim_span(text, front.start(), front.end())
 
 
 def front_matter_title(text: str) -> str | None:

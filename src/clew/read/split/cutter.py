@@ -62,6 +62,7 @@ class Cutter:
             return self._pieces
         if self._is_semantic:
             self._subject_starts = self._find_subjects(parts)
+        self._subject_starts |= _behind_front_matter(parts)
         self._add_sections(parts)
         return self._pieces
 
@@ -244,6 +245,15 @@ class Cutter:
         if first >= behind:
             return ()
         return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
+
+
+def _behind_front_matter(parts: Parts) -> frozenset[int]:
+    """Return the place of the block behind front matter, which is a passage of its own."""
+    return frozenset(
+        behind.start
+        for front, behind in pairwise(parts[:2])
+        if isinstance(front, Block) and front.kind == "front matter"
+    )
 
 
 def _end_of_section(parts: Parts, place: int, level: int) -> int | None:

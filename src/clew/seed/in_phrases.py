@@ -1,0 +1,169 @@
+"""Passages that have what a question writes without a space, such as a version or a file's name.
+
+The parts of "3.0.0", "config.py" or "192.168.0.1" are common: every list of changes has a 3 and
+zeros. Together they are rare, and often the whole point. No index of them is kept: those of a
+question are looked for in the passages that have all the parts (a phrase query; Manning, Raghavan
+and Schütze, "Introduction to Information Retrieval", 2008, section 2.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.algorithms.ranking import top_k
+from clew.graph import Floats, Graph, Mask, canonical_text, texts_with_headings, titles_of_all
+from clew.graph.sources import SourcesPart
+from clew.seed.blend import best_of
+from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.in_own_words import InOwnWords
+from clew.text.words import fold_case, terms
+from clew.types import Query, Seed, Seeds
+
+MAX_PHRASES = 8  # of one question
+MAX_LOOKED_THROUGH = 2_000  # passages with all parts, those first that another seed scores highest
+IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
+FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
+_PHRASE = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
+_IS_TELLING = re.compile(r"[.0-9]")
+_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
+
+
+@dataclass(frozen=True)
+class InPhrases:
+    """Score by another seed, and higher what has the phrases of the question.
+
+    A phrase is written without a space, and has a dot or a digit in it. Where it is the name of a
+    file, the passages of that file have it. A passage that has it in its heading has its score
+    multiplied by 1 and a share of `gain`, which is the more, the rarer the phrase is; with it in
+    the text alone, by 1 and three tenths of that. What stands in a file that is named has half of
+    the best score at least.
+
+    Attributes:
+        seed: the other seed.
+        gain: the most that a phrase adds to the factor 1, >= 0.
+
+    Example:
+        >>> from clew import Graph, Query
+        >>> from clew.seed import BM25
+        >>> graph = Graph.of(["Version 2.0.3", "Version 3.0.0 has 2 new signs"])
+        >>> BM25().on(graph)(Query("Is it new in 3.0.0?")).scores.round(2).tolist()
+        [0.26, 0.49]
+        >>> InPhrases(BM25()).on(graph)(Query("Is it new in 3.0.0?")).scores.round(2).tolist()
+        [0.26, 0.79]
+    """
+
+    seed: Seed = InOwnWords()
+    gain: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.gain >= 0:
+            raise ValueError(
+                f"gain is what a phrase adds to the factor 1, at least 0; got {self.gain!r}"
+            )
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_alone = self.seed.on(graph)
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds = find_alone(query)
+            phrases = phrases_of(canonical_text(graph, query.text))
+            if not phrases:  # as most questions
+                return seeds
+            scores = np.array(seeds.scores, dtype=np.float64)
+            index = graph.part(InvertedIndexPart())
+            for phrase in phrases:
+                weights, is_named = _weights(graph, index, phrase, seeds.scores)
+                scores *= 1 + self.gain * weights
+                least = FILE_SHARE * best_of(seeds.scores)
+                scores[is_named] = np.maximum(scores[is_named], least * weights[is_named])
+            return replace(seeds, scores=scores)
+
+        return find_seeds
+
+
+def phrases_of(question: str) -> list[str]:
+    """Return what a question writes together and a dot or a digit is in, folded, each once.
+
+    Example:
+        >>> phrases_of("Is utf-8 or config.py new in 3.0.0? Mother-in-law, and/or 12.")
+        ['utf-8', 'config.py', '3.0.0']
+    """
+    found = dict.fromkeys(_PHRASE.findall(fold_case(question)))
+    return [phrase for phrase in found if _IS_TELLING.search(phrase)][:MAX_PHRASES]
+
+
+def pattern_of(phrase: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase in a folded text; version 2.0 is 2.0.0, too.
+
+    Example:
+        >>> pattern = pattern_of("2.0")
+        >>> texts = ("2.0", "In 2.0.0.", "v2.0", "2.0.3", "1.2.0", "2.01", "12.0")
+        >>> [bool(pattern.search(text)) for text in texts]
+        [True, True, True, False, False, False, False]
+    """
+    if not phrase[0].isdigit():
+        return re.compile(rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])")
+    end = r"(?:\.0)*+(?![^\W_])(?!\.[0-9])"
+    return re.compile(rf"(?<![0-9])(?<![0-9][.:/-]){re.escape(phrase)}{end}")
+
+
+def _weights(
+    graph: Graph, index: InvertedIndex, phrase: str, scores: Floats
+) -> tuple[Floats, Mask]:
+    """Return how much a phrase counts in each node, in [0, 1], and which are of a file so named."""
+    weights = np.zeros(len(graph))
+    rows = index.rows[_places_with_parts(index, phrase)]
+    if len(rows) > MAX_LOOKED_THROUGH:
+        rows = np.sort(rows[top_k(scores[rows], MAX_LOOKED_THROUGH)])
+    weights[rows] = _shares(graph, rows.tolist(), phrase)
+    is_named = _is_in_file(graph, phrase)
+    weights[is_named] = 1
+    found = int(np.count_nonzero(weights))
+    weights *= index.postings.idf(found) / index.postings.idf(1)
+    return weights, is_named
+
+
+def _is_in_file(graph: Graph, phrase: str) -> Mask:
+    """Return which passages were read from a file of that name, or of a path that ends so."""
+    if not _SUFFIX.search(phrase):
+        return np.zeros(len(graph), np.bool_)
+    sources, end = graph.part(SourcesPart()), f"/{phrase}"
+    numbers = [
+        number
+        for number, name in enumerate(sources.names)
+        if f"/{fold_case(name)}".replace("\\", "/").endswith(end)
+    ]
+    mask: Mask = np.isin(sources.of_nodes, numbers) & graph.kinds.mask("passage")
+    return mask
+
+
+def _places_with_parts(index: InvertedIndex, phrase: str) -> NDArray[np.int64]:
+    """Return the nodes of an index, by their places in it, that have all parts of a phrase."""
+    having = np.ones(len(index.rows), np.bool_)
+    for numbers in index.numbers_of(terms(phrase)):
+        has_part = np.zeros(len(index.rows), np.bool_)
+        for number in numbers:
+            has_part[index.postings.texts_with(number)] = True
+        having &= has_part
+    return np.flatnonzero(having)
+
+
+def _shares(graph: Graph, rows: Sequence[int], phrase: str) -> list[float]:
+    """Return 1 for a node with a phrase in its heading, `IN_TEXT` in its text, and else 0."""
+    pattern, titles = pattern_of(phrase), titles_of_all(graph, rows)
+    headings = ["\n".join(own) for own in titles]
+    titled = {
+        heading
+        for heading in set(headings)
+        if pattern.search(fold_case(canonical_text(graph, heading)))
+    }
+    texts = texts_with_headings(graph, rows, titles)
+    return [
+        1.0 if heading in titled else IN_TEXT * bool(pattern.search(fold_case(text)))
+        for heading, text in zip(headings, texts, strict=True)
+    ]

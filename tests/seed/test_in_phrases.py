@@ -1,0 +1,91 @@
+"""What a question writes together is found together: versions, dates, names of files."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from clew import Index
+from clew.graph import Graph
+from clew.seed import BM25, InPhrases
+from clew.types import Query
+
+VERSIONS = [
+    f"{major}.{minor}.{patch}" for major in range(4) for minor in range(4) for patch in range(4)
+]
+
+
+def scores(graph, question, seed):
+    return np.asarray(seed.on(graph)(Query(question)).scores)
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "3.0.0", "2.1.2", "1.3.3"])
+def test_every_version_of_a_list_of_changes_is_told_from_all_others(tmp_path, version):
+    parts = [f"## Version {own}\n\nIt came after version {i}.\n" for i, own in enumerate(VERSIONS)]
+    (tmp_path / "CHANGES.md").write_text("# Changes\n\n" + "\n".join(parts), encoding="utf-8")
+    index = Index.from_documents(tmp_path)
+    for question in (f"What changed in version {version}?", f"When did {version} come?"):
+        assert index.ask(question, limit=1).items[0].heading.endswith(f"Version {version}")
+
+
+def test_the_factor_is_that_of_the_definition():
+    graph = Graph.of(
+        ["Changes", "2.0", "It sails.", "Since 2.0 it sails.", "It sails, 0 times of 2."],
+        kinds=["section", "section", "passage", "passage", "passage"],
+        parents=[-1, 0, 1, 0, 0],
+    )
+    question = "Has it sailed since 2.0?"
+    factors = scores(graph, question, InPhrases(BM25(), gain=2))[2:]
+    factors = factors / scores(graph, question, BM25())[2:]
+
+    def idf(frequency):  # of three passages
+        return math.log(1 + (3 - frequency + 0.5) / (frequency + 0.5))
+
+    rarity = idf(2) / idf(1)  # two have it
+    assert factors == pytest.approx([1 + 2 * rarity, 1 + 2 * 0.3 * rarity, 1])
+
+
+@pytest.mark.parametrize(
+    ("question", "has"),
+    [
+        ("Is 2.0 out?", [True, True, False, False, False]),
+        ("Is 1.2.0 out?", [False, False, False, True, False]),
+        ("Is 12.0 out?", [False, False, False, False, True]),
+    ],
+)
+def test_a_version_is_no_part_of_another_but_its_zeros(question, has):
+    graph = Graph.of(["Out 2.0.", "v2.0.0 out", "2.0.3 out", "1.2.0 out", "12.0 out"])
+    raised = scores(graph, question, InPhrases(BM25())) > scores(graph, question, BM25())
+    assert raised.tolist() == has
+
+
+@pytest.mark.parametrize(
+    "question", ["What is in config.py?", "config.py", "app/config.py: who reads it?"]
+)
+def test_a_file_that_is_named_is_read_before_those_that_mention_it(tmp_path, question):
+    (tmp_path / "app").mkdir()
+    code = "".join(
+        f"def get_{word}():\n    return load('{word}')\n\n\n" for word in ("sea", "isle", "quay")
+    )
+    (tmp_path / "app" / "config.py").write_text(code, encoding="utf-8")
+    for i in range(8):
+        text = f"# Guide {i}\n\nWhat config.py reads in app {i} is in the config folder, py {i}.\n"
+        (tmp_path / f"guide{i}.md").write_text(text, encoding="utf-8")
+    context = Index.from_documents(tmp_path).ask(question, limit=1)
+    assert context.items[0].document == "app/config.py"
+
+
+@pytest.mark.parametrize(
+    "question", ["Does it sail?", "mother-in-law", "Is it red and/or blue?", ""]
+)
+def test_a_question_without_phrases_keeps_its_scores(question):
+    graph = Graph.of(["A mother in law sails.", "It is red, and it is blue."])
+    query = question or "x"
+    assert np.array_equal(scores(graph, query, InPhrases(BM25())), scores(graph, query, BM25()))
+
+
+def test_a_gain_below_zero_is_refused():
+    with pytest.raises(ValueError, match="at least 0"):
+        InPhrases(gain=-1)
