@@ -26,7 +26,7 @@ def test_every_version_of_a_list_of_changes_is_told_from_all_others(tmp_path, ve
     parts = [f"## Version {own}\n\nIt came after version {i}.\n" for i, own in enumerate(VERSIONS)]
     (tmp_path / "CHANGES.md").write_text("# Changes\n\n" + "\n".join(parts), encoding="utf-8")
     index = Index.from_documents(tmp_path)
-    for question in (f"What changed in version {version}?", f"When did {version} come?"):
+    for question in (f"What changed in version {version}?", f"When did v{version} come?"):
         assert index.ask(question, limit=1).items[0].heading.endswith(f"Version {version}")
 
 
@@ -64,7 +64,7 @@ def test_a_version_is_no_part_of_another_but_its_zeros(question, has):
 @pytest.mark.parametrize(
     "question", ["What is in config.py?", "config.py", "app/config.py: who reads it?"]
 )
-def test_a_file_that_is_named_is_read_before_those_that_mention_it(tmp_path, question):
+def test_a_file_that_is_named_is_read_beside_those_that_mention_it(tmp_path, question):
     (tmp_path / "app").mkdir()
     code = "".join(
         f"def get_{word}():\n    return load('{word}')\n\n\n" for word in ("sea", "isle", "quay")
@@ -73,8 +73,11 @@ def test_a_file_that_is_named_is_read_before_those_that_mention_it(tmp_path, que
     for i in range(8):
         text = f"# Guide {i}\n\nWhat config.py reads in app {i} is in the config folder, py {i}.\n"
         (tmp_path / f"guide{i}.md").write_text(text, encoding="utf-8")
-    context = Index.from_documents(tmp_path).ask(question, limit=1)
-    assert context.items[0].document == "app/config.py"
+    context = Index.from_documents(tmp_path).ask(question)
+    assert "app/config.py" in {item.document for item in context.items}
+    named = question.replace("config", "settings")  # there is no such file
+    context = Index.from_documents(tmp_path).ask(named)
+    assert "app/config.py" not in {item.document for item in context.items}
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ and Schütze, "Introduction to Information Retrieval", 2008, section 2.4).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph, Mask, canonical_text, texts_with_headings, titles_of_all
+from clew.graph import Floats, Graph, Mask, Rows, canonical_text, titles_of
 from clew.graph.sources import SourcesPart
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
@@ -30,6 +30,7 @@ IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
 _PHRASE = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
 _IS_TELLING = re.compile(r"[.0-9]")
+_VERSION_SIGN = re.compile(r"\Av(?=[0-9])")
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
 
 
@@ -80,7 +81,7 @@ class InPhrases:
                 weights, is_named = _weights(graph, index, phrase, seeds.scores)
                 scores *= 1 + self.gain * weights
                 least = FILE_SHARE * best_of(seeds.scores)
-                scores[is_named] = np.maximum(scores[is_named], least * weights[is_named])
+                scores[is_named] = np.maximum(scores[is_named], least)
             return replace(seeds, scores=scores)
 
         return find_seeds
@@ -90,10 +91,11 @@ def phrases_of(question: str) -> list[str]:
     """Return what a question writes together and a dot or a digit is in, folded, each once.
 
     Example:
-        >>> phrases_of("Is utf-8 or config.py new in 3.0.0? Mother-in-law, and/or 12.")
+        >>> phrases_of("Is utf-8 or config.py new in v3.0.0? Mother-in-law, and/or 12.")
         ['utf-8', 'config.py', '3.0.0']
     """
-    found = dict.fromkeys(_PHRASE.findall(fold_case(question)))
+    written = _PHRASE.findall(fold_case(question))
+    found = dict.fromkeys(_VERSION_SIGN.sub("", phrase) for phrase in written)
     return [phrase for phrase in found if _IS_TELLING.search(phrase)][:MAX_PHRASES]
 
 
@@ -120,11 +122,11 @@ def _weights(
     rows = index.rows[_places_with_parts(index, phrase)]
     if len(rows) > MAX_LOOKED_THROUGH:
         rows = np.sort(rows[top_k(scores[rows], MAX_LOOKED_THROUGH)])
-    weights[rows] = _shares(graph, rows.tolist(), phrase)
-    is_named = _is_in_file(graph, phrase)
-    weights[is_named] = 1
+    weights[rows] = _shares(graph, rows, phrase)
     found = int(np.count_nonzero(weights))
     weights *= index.postings.idf(found) / index.postings.idf(1)
+    is_named = _is_in_file(graph, phrase)
+    weights[is_named] = 1  # however many mention the file
     return weights, is_named
 
 
@@ -145,7 +147,10 @@ def _is_in_file(graph: Graph, phrase: str) -> Mask:
 def _places_with_parts(index: InvertedIndex, phrase: str) -> NDArray[np.int64]:
     """Return the nodes of an index, by their places in it, that have all parts of a phrase."""
     having = np.ones(len(index.rows), np.bool_)
-    for numbers in index.numbers_of(terms(phrase)):
+    parts = index.numbers_of(terms(phrase))
+    if phrase[0].isdigit():  # a version may have a "v" before it
+        parts[0] |= index.numbers_of(terms(f"v{phrase}"))[0]
+    for numbers in parts:
         has_part = np.zeros(len(index.rows), np.bool_)
         for number in numbers:
             has_part[index.postings.texts_with(number)] = True
@@ -153,17 +158,17 @@ def _places_with_parts(index: InvertedIndex, phrase: str) -> NDArray[np.int64]:
     return np.flatnonzero(having)
 
 
-def _shares(graph: Graph, rows: Sequence[int], phrase: str) -> list[float]:
+def _shares(graph: Graph, rows: Rows, phrase: str) -> list[float]:
     """Return 1 for a node with a phrase in its heading, `IN_TEXT` in its text, and else 0."""
-    pattern, titles = pattern_of(phrase), titles_of_all(graph, rows)
-    headings = ["\n".join(own) for own in titles]
-    titled = {
-        heading
-        for heading in set(headings)
-        if pattern.search(fold_case(canonical_text(graph, heading)))
-    }
-    texts = texts_with_headings(graph, rows, titles)
-    return [
-        1.0 if heading in titled else IN_TEXT * bool(pattern.search(fold_case(text)))
-        for heading, text in zip(headings, texts, strict=True)
-    ]
+    pattern = pattern_of(phrase)
+
+    def has(text: str) -> bool:
+        return pattern.search(fold_case(canonical_text(graph, text))) is not None
+
+    titled = dict[int, bool]()  # what stands in one container has one heading
+    shares = list[float]()
+    for row, container in zip(rows.tolist(), graph.parents[rows].tolist(), strict=True):
+        if container not in titled:
+            titled[container] = has("\n".join(titles_of(graph, row)))
+        shares.append(1.0 if titled[container] else IN_TEXT * has(graph.texts[row]))
+    return shares

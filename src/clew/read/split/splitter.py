@@ -68,9 +68,9 @@ class Splitter:
 
         Passages are disjoint and in order, and leave out nothing but space, headings with the
         labels above them, front matter of settings alone, and marks without a word, such as a line
-        of dashes. A heading with nothing under it is read as a passage. For every passage and sentence
-        `document.text[piece.start:piece.end]` is its text. The text of a section is its heading;
-        its span reaches to its end.
+        of dashes. A heading with nothing under it is read as a passage. For every passage and
+        sentence `document.text[piece.start:piece.end]` is its text. The text of a section is its
+        heading; its span reaches to its end.
 
         Args:
             document: The document to cut.
