@@ -87,7 +87,7 @@ ASKED = (
     _asked(r"us(?:e|es|ed|ing|ages?)", r"use", "calls", "uses"),
     _asked(
         r"defin\w+|declar\w+|implement\w*|where|source of|signature|^what is|^what's|"
-        r"what does|how does|arguments?|parameters?|returns?|purpose of",
+        r"what (?:\w+ )?does|how does|purpose of",
         r"define|contain|have",
         DEFINES,
     ),

@@ -29,7 +29,7 @@ MAX_LOOKED_THROUGH = 2_000  # passages with all parts, those first that another 
 IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
 _PHRASE = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
-_IS_TELLING = re.compile(r"[.0-9]")
+_DIGIT = re.compile(r"[0-9]")
 _VERSION_SIGN = re.compile(r"\Av(?=[0-9])")
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
 
@@ -38,8 +38,8 @@ _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
 class InPhrases:
     """Score by another seed, and higher what has the phrases of the question.
 
-    A phrase is written without a space, and has a dot or a digit in it. Where it is the name of a
-    file, the passages of that file have it. A passage that has it in its heading has its score
+    A phrase is written without a space, and has a digit in it, or is the name of a file, which all
+    passages of that file have. A passage that has it in its heading has its score
     multiplied by 1 and a share of `gain`, which is the more, the rarer the phrase is; with it in
     the text alone, by 1 and three tenths of that. What stands in a file that is named has half of
     the best score at least.
@@ -88,7 +88,7 @@ class InPhrases:
 
 
 def phrases_of(question: str) -> list[str]:
-    """Return what a question writes together and a dot or a digit is in, folded, each once.
+    """Return what a question writes together and a digit or the ending of a file is in, folded.
 
     Example:
         >>> phrases_of("Is utf-8 or config.py new in v3.0.0? Mother-in-law, and/or 12.")
@@ -96,7 +96,9 @@ def phrases_of(question: str) -> list[str]:
     """
     written = _PHRASE.findall(fold_case(question))
     found = dict.fromkeys(_VERSION_SIGN.sub("", phrase) for phrase in written)
-    return [phrase for phrase in found if _IS_TELLING.search(phrase)][:MAX_PHRASES]
+    return [phrase for phrase in found if _DIGIT.search(phrase) or _SUFFIX.search(phrase)][
+        :MAX_PHRASES
+    ]
 
 
 def pattern_of(phrase: str) -> re.Pattern[str]:
@@ -118,14 +120,15 @@ def _weights(
     graph: Graph, index: InvertedIndex, phrase: str, scores: Floats
 ) -> tuple[Floats, Mask]:
     """Return how much a phrase counts in each node, in [0, 1], and which are of a file so named."""
-    weights = np.zeros(len(graph))
+    weights, is_named = np.zeros(len(graph)), _is_in_file(graph, phrase)
+    if not (_DIGIT.search(phrase) or is_named.any()):  # a name of code, or "e.g."
+        return weights, is_named
     rows = index.rows[_places_with_parts(index, phrase)]
     if len(rows) > MAX_LOOKED_THROUGH:
         rows = np.sort(rows[top_k(scores[rows], MAX_LOOKED_THROUGH)])
     weights[rows] = _shares(graph, rows, phrase)
     found = int(np.count_nonzero(weights))
     weights *= index.postings.idf(found) / index.postings.idf(1)
-    is_named = _is_in_file(graph, phrase)
     weights[is_named] = 1  # however many mention the file
     return weights, is_named
 
