@@ -80,6 +80,21 @@ def test_a_file_that_is_named_is_read_beside_those_that_mention_it(tmp_path, que
     assert "app/config.py" not in {item.document for item in context.items}
 
 
+@pytest.mark.parametrize("marks", ['"{}"', "“{}”", "«{}»", "`{}`"])
+def test_words_between_quotation_marks_are_looked_for_side_by_side(marks):
+    graph = Graph.of(
+        [
+            "Of an application the context is outside, and it is working.",
+            "RuntimeError: Working  outside of\napplication context.",
+            "Working outside of applications",
+        ]
+    )
+    quoted = marks.format("working outside of application context")
+    question = f"What does {quoted} mean?"
+    raised = scores(graph, question, InPhrases(BM25())) > scores(graph, question, BM25())
+    assert raised.tolist() == [False, True, False]
+
+
 @pytest.mark.parametrize(
     "question", ["Does it sail?", "mother-in-law", "Is it red and/or blue?", ""]
 )

@@ -1,4 +1,4 @@
-"""Passages that have what a question writes without a space, such as a version or a file's name.
+"""Passages that have what a question writes together, such as a version, or puts between quotes.
 
 The parts of "3.0.0", "config.py" or "192.168.0.1" are common: every list of changes has a 3 and
 zeros. Together they are rare, and often the whole point. No index of them is kept: those of a
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,15 @@ from clew.graph.sources import SourcesPart
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_own_words import InOwnWords
-from clew.text.words import fold_case, terms
+from clew.text.words import fold_case, terms, words
 from clew.types import Query, Seed, Seeds
 
 MAX_PHRASES = 8  # of one question
 MAX_LOOKED_THROUGH = 2_000  # passages with all parts, those first that another seed scores highest
 IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
-_PHRASE = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
+_TOGETHER = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
+_QUOTED = re.compile(r"[\"“„«「`]([^\"“”„«»「」`\n]{3,200})[\"”“»」`]")
 _DIGIT = re.compile(r"[0-9]")
 _VERSION_SIGN = re.compile(r"\Av(?=[0-9])")
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
@@ -38,11 +40,11 @@ _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
 class InPhrases:
     """Score by another seed, and higher what has the phrases of the question.
 
-    A phrase is written without a space, and has a digit in it, or is the name of a file, which all
-    passages of that file have. A passage that has it in its heading has its score
-    multiplied by 1 and a share of `gain`, which is the more, the rarer the phrase is; with it in
-    the text alone, by 1 and three tenths of that. What stands in a file that is named has half of
-    the best score at least.
+    A phrase is written without a space and has a digit in it, is the name of a file, which all
+    passages of that file have, or is several words between quotation marks. A passage with it in
+    its heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
+    the phrase is. With it in the text alone the share is three tenths of that, unless it stands
+    between quotation marks. What is in a file that is named has half of the best score at least.
 
     Attributes:
         seed: the other seed.
@@ -87,22 +89,40 @@ class InPhrases:
         return find_seeds
 
 
-def phrases_of(question: str) -> list[str]:
-    """Return what a question writes together and a digit or the ending of a file is in, folded.
+class Phrase(NamedTuple):
+    """What a question writes together.
+
+    Attributes:
+        text: It, folded.
+        in_text: What it counts in a text, beside 1 in a heading.
+    """
+
+    text: str
+    in_text: float = IN_TEXT
+
+
+def phrases_of(question: str) -> list[Phrase]:
+    """Return what a question writes together, each once.
+
+    That has a digit, or the ending of a file, or is several words between quotation marks.
 
     Example:
-        >>> phrases_of("Is utf-8 or config.py new in v3.0.0? Mother-in-law, and/or 12.")
-        ['utf-8', 'config.py', '3.0.0']
+        >>> found = phrases_of('Is utf-8 or config.py new in v3.0.0? Mother-in-law, "no  way", 12.')
+        >>> [phrase.text for phrase in found]
+        ['no way', 'utf-8', 'config.py', '3.0.0']
     """
-    written = _PHRASE.findall(fold_case(question))
-    found = dict.fromkeys(_VERSION_SIGN.sub("", phrase) for phrase in written)
-    return [phrase for phrase in found if _DIGIT.search(phrase) or _SUFFIX.search(phrase)][
-        :MAX_PHRASES
-    ]
+    folded = fold_case(question)
+    quoted = [text.strip() for text in _QUOTED.findall(folded)]
+    found = {text: Phrase(text, in_text=1.0) for text in quoted if len(words(text)) > 1}
+    for written in _TOGETHER.findall(folded):
+        text = _VERSION_SIGN.sub("", written)
+        if _DIGIT.search(text) or _SUFFIX.search(text):
+            found.setdefault(text, Phrase(text))
+    return list(found.values())[:MAX_PHRASES]
 
 
-def pattern_of(phrase: str) -> re.Pattern[str]:
-    """Return the pattern of a phrase in a folded text; version 2.0 is 2.0.0, too.
+def pattern_of(text: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase in folded texts; version 2.0 is 2.0.0, too.
 
     Example:
         >>> pattern = pattern_of("2.0")
@@ -110,20 +130,25 @@ def pattern_of(phrase: str) -> re.Pattern[str]:
         >>> [bool(pattern.search(text)) for text in texts]
         [True, True, True, False, False, False, False]
     """
-    if not phrase[0].isdigit():
-        return re.compile(rf"(?<![^\W_]){re.escape(phrase)}(?![^\W_])")
+    if not text[0].isdigit():
+        before, behind = (
+            side if sign.isalnum() else ""
+            for side, sign in ((r"(?<![^\W_])", text[0]), (r"(?![^\W_])", text[-1]))
+        )
+        return re.compile(f"{before}{re.escape(text)}{behind}")
     end = r"(?:\.0)*+(?![^\W_])(?!\.[0-9])"
-    return re.compile(rf"(?<![0-9])(?<![0-9][.:/-]){re.escape(phrase)}{end}")
+    return re.compile(rf"(?<![0-9])(?<![0-9][.:/-]){re.escape(text)}{end}")
 
 
 def _weights(
-    graph: Graph, index: InvertedIndex, phrase: str, scores: Floats
+    graph: Graph, index: InvertedIndex, phrase: Phrase, scores: Floats
 ) -> tuple[Floats, Mask]:
     """Return how much a phrase counts in each node, in [0, 1], and which are of a file so named."""
-    weights, is_named = np.zeros(len(graph)), _is_in_file(graph, phrase)
-    if not (_DIGIT.search(phrase) or is_named.any()):  # a name of code, or "e.g."
+    weights, is_named = np.zeros(len(graph)), _is_in_file(graph, phrase.text)
+    is_name = phrase.in_text < 1 and not _DIGIT.search(phrase.text)
+    if is_name and not is_named.any():  # of code, or "e.g."
         return weights, is_named
-    rows = index.rows[_places_with_parts(index, phrase)]
+    rows = index.rows[_places_with_parts(index, phrase.text)]
     if len(rows) > MAX_LOOKED_THROUGH:
         rows = np.sort(rows[top_k(scores[rows], MAX_LOOKED_THROUGH)])
     weights[rows] = _shares(graph, rows, phrase)
@@ -133,26 +158,26 @@ def _weights(
     return weights, is_named
 
 
-def _is_in_file(graph: Graph, phrase: str) -> Mask:
+def _is_in_file(graph: Graph, name: str) -> Mask:
     """Return which passages were read from a file of that name, or of a path that ends so."""
-    if not _SUFFIX.search(phrase):
+    if not _SUFFIX.search(name):
         return np.zeros(len(graph), np.bool_)
-    sources, end = graph.part(SourcesPart()), f"/{phrase}"
+    sources, end = graph.part(SourcesPart()), f"/{name}"
     numbers = [
         number
-        for number, name in enumerate(sources.names)
-        if f"/{fold_case(name)}".replace("\\", "/").endswith(end)
+        for number, path in enumerate(sources.names)
+        if f"/{fold_case(path)}".replace("\\", "/").endswith(end)
     ]
     mask: Mask = np.isin(sources.of_nodes, numbers) & graph.kinds.mask("passage")
     return mask
 
 
-def _places_with_parts(index: InvertedIndex, phrase: str) -> NDArray[np.int64]:
+def _places_with_parts(index: InvertedIndex, text: str) -> NDArray[np.int64]:
     """Return the nodes of an index, by their places in it, that have all parts of a phrase."""
     having = np.ones(len(index.rows), np.bool_)
-    parts = index.numbers_of(terms(phrase))
-    if phrase[0].isdigit():  # a version may have a "v" before it
-        parts[0] |= index.numbers_of(terms(f"v{phrase}"))[0]
+    parts = index.numbers_of(terms(text))
+    if text[0].isdigit():  # a version may have a "v" before it
+        parts[0] |= index.numbers_of(terms(f"v{text}"))[0]
     for numbers in parts:
         has_part = np.zeros(len(index.rows), np.bool_)
         for number in numbers:
@@ -161,9 +186,9 @@ def _places_with_parts(index: InvertedIndex, phrase: str) -> NDArray[np.int64]:
     return np.flatnonzero(having)
 
 
-def _shares(graph: Graph, rows: Rows, phrase: str) -> list[float]:
-    """Return 1 for a node with a phrase in its heading, `IN_TEXT` in its text, and else 0."""
-    pattern = pattern_of(phrase)
+def _shares(graph: Graph, rows: Rows, phrase: Phrase) -> list[float]:
+    """Return 1 for a node with a phrase in its heading, less in its text, and else 0."""
+    pattern = pattern_of(phrase.text)
 
     def has(text: str) -> bool:
         return pattern.search(fold_case(canonical_text(graph, text))) is not None
@@ -173,5 +198,5 @@ def _shares(graph: Graph, rows: Rows, phrase: str) -> list[float]:
     for row, container in zip(rows.tolist(), graph.parents[rows].tolist(), strict=True):
         if container not in titled:
             titled[container] = has("\n".join(titles_of(graph, row)))
-        shares.append(1.0 if titled[container] else IN_TEXT * has(graph.texts[row]))
+        shares.append(1.0 if titled[container] else phrase.in_text * has(graph.texts[row]))
     return shares
