@@ -252,7 +252,9 @@ def _behind_front_matter(parts: Parts) -> frozenset[int]:
     return frozenset(
         behind.start
         for front, behind in pairwise(parts[:2])
-        if isinstance(front, Block) and front.kind == "front matter"
+        if isinstance(front, Block)
+        and front.kind == "front matter"
+        and not isinstance(behind, Close)
     )
 
 
