@@ -199,7 +199,9 @@ else:
     thread.join(0.5)
     print(request.is_stored, thread.is_alive(), "numba" in sys.modules)
     compiler.count(request, 2 * compiler.LOAD_AFTER)
-    thread.join(3.0)
+    deadline = time.monotonic() + 60
+    while not request.is_ready and time.monotonic() < deadline:
+        thread.join(0.05)
     print(request.is_ready)
 """
     for argument in ("store", "load"):
