@@ -291,6 +291,7 @@ def test_a_keyboard_interrupt_leaves_the_arguments_as_before_and_the_next_call_w
 def test_what_is_stored_is_loaded_and_what_is_damaged_is_made_anew(folder):
     found = np.zeros(1, np.int64)
     kernel = new_kernel(error_model="numpy")
+    assert machine_code.has_some(kernel) is False
     with compile_first():
         assert kernel(9, found) == kernel.function(9, found)
     (file,) = folder.glob(f"{machine_code._prefix(kernel)}*")
