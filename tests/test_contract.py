@@ -260,7 +260,7 @@ class TestEveryMethod:
     ):
         whole = index.ask("Where does Anna paint?", recipe=method, budget=None)
         assert whole.budget is None
-        for budget in range(1, whole.tokens + 2, 5):
+        for budget in {*range(1, whole.tokens, 9), whole.tokens - 1, whole.tokens}:
             try:
                 part = index.ask("Where does Anna paint?", recipe=method, budget=budget)
             except ValueError as error:
@@ -285,7 +285,7 @@ class TestEveryMethod:
         assert [d.reason for d in context.dropped if d.id == "long"]
 
     def test_a_limit_is_kept_exactly(self, index, method):
-        for limit in range(1, 9):
+        for limit in (1, 2, 5, 6, 8):
             context = index.ask("Where does Anna paint?", recipe=method, budget=None, limit=limit)
             assert len(context) == min(limit, 6), context.ids
 
@@ -373,27 +373,19 @@ BLAS_KERNELS = {
 }
 
 
-def runs(every):
-    """The environments whose answers are compared: hash seeds, threads, and the BLAS kernels that this processor can run.
-
-    The few are two that differ in all three at once.
-    """
-    found = [("0", "1", None), ("4711", "2", None)]
+def runs():
+    """The environments whose answers are compared: hash seeds, threads, and the BLAS kernels that this processor can run."""
+    found = [("0", "1", None)]
     if platform.machine() in ("x86_64", "AMD64"):
         known = (
             Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
             if Path("/proc/cpuinfo").exists()
             else ["pni"]
         )
-        kernels = [
-            ("0", "1" if i % 2 else "2", name)
-            for i, (name, needed) in enumerate(BLAS_KERNELS.items())
-            if needed in known
-        ]
-        best = next(
-            (name for *_, name in reversed(kernels) if name in ("HASWELL", "NEHALEM")), None
-        )
-        found = [*found, *kernels] if every else [("0", "1", "PRESCOTT"), ("4711", "2", best)]
+        kernels = [name for name, needed in BLAS_KERNELS.items() if needed in known]
+        found += [(("4711", "0")[i % 2], "21"[i % 2], name) for i, name in enumerate(kernels)]
+    else:
+        found.append(("4711", "2", None))
     return [
         {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
         | ({} if kernel is None else {"OPENBLAS_CORETYPE": kernel})
@@ -401,19 +393,14 @@ def runs(every):
     ]
 
 
-@pytest.mark.parametrize(
-    "every",
-    [False, True],
-    ids=["some kernels", "all kernels"],
-)
 @pytest.mark.slow
-def test_neither_hash_seed_nor_threads_nor_blas_kernels_move_an_answer(every, tmp_path):
+def test_neither_hash_seed_nor_threads_nor_blas_kernels_move_an_answer(tmp_path):
     (tmp_path / "contract.py").write_text(
         Path(__file__).read_text(encoding="utf-8"), encoding="utf-8"
     )
     inherited = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     first: dict[str, Any] | None = None
-    for own in runs(every):
+    for own in runs():
         run = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(tmp_path)],
             env=inherited | own,
