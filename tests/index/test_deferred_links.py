@@ -89,7 +89,7 @@ FOLLOWERS = ("agrag", "budgeted", "kurisu", "da_rag", "router")
 def test_every_recipe_answers_the_same_to_the_bit(recipe, variant, known_by_variant):
     known, index = known_by_variant[variant], Index.from_documents(HARBOUR, **VARIANTS[variant])
     assert is_made(known)
-    assert not is_made(index)
+    assert is_made(index) == ("generators" in VARIANTS[variant])  # reports are made of edges
     for question in QUESTIONS:
         for keywords in ({"budget": 300}, {"limit": 4}):
             asked = [each.ask(question, recipe=recipe, **keywords) for each in (index, known)]
