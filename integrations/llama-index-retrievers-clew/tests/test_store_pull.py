@@ -228,7 +228,7 @@ def tenants(embed_model, seed):
 
 
 @pytest.mark.parametrize(
-    ("seed", "operator"), enumerate([FilterOperator.EQ, FilterOperator.NE] * 2)
+    ("seed", "operator"), [*enumerate([FilterOperator.EQ, FilterOperator.NE] * 2)]
 )
 async def test_what_a_filter_forbids_influences_nothing(embed_model, seed, operator):
     both, alone = tenants(embed_model, seed)
