@@ -260,7 +260,7 @@ class TestEveryMethod:
     ):
         whole = index.ask("Where does Anna paint?", recipe=method, budget=None)
         assert whole.budget is None
-        for budget in range(1, whole.tokens + 2, 5):
+        for budget in {*range(1, whole.tokens, 9), whole.tokens - 1, whole.tokens}:
             try:
                 part = index.ask("Where does Anna paint?", recipe=method, budget=budget)
             except ValueError as error:
@@ -285,7 +285,7 @@ class TestEveryMethod:
         assert [d.reason for d in context.dropped if d.id == "long"]
 
     def test_a_limit_is_kept_exactly(self, index, method):
-        for limit in range(1, 9):
+        for limit in (1, 2, 5, 6, 8):
             context = index.ask("Where does Anna paint?", recipe=method, budget=None, limit=limit)
             assert len(context) == min(limit, 6), context.ids
 
@@ -378,22 +378,20 @@ def runs(every):
 
     The few are two that differ in all three at once.
     """
-    found = [("0", "1", None), ("4711", "2", None)]
-    if platform.machine() in ("x86_64", "AMD64"):
+    if platform.machine() not in ("x86_64", "AMD64"):
+        found = [("0", "1", None), ("4711", "2", None)]
+    else:
         known = (
             Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
             if Path("/proc/cpuinfo").exists()
             else ["pni"]
         )
-        kernels = [
-            ("0", "1" if i % 2 else "2", name)
-            for i, (name, needed) in enumerate(BLAS_KERNELS.items())
-            if needed in known
-        ]
-        best = next(
-            (name for *_, name in reversed(kernels) if name in ("HASWELL", "NEHALEM")), None
-        )
-        found = [*found, *kernels] if every else [("0", "1", "PRESCOTT"), ("4711", "2", best)]
+        kernels = [name for name, needed in BLAS_KERNELS.items() if needed in known]
+        best = next((name for name in kernels[::-1] if name in ("HASWELL", "NEHALEM")), None)
+        found = [("0", "1", "PRESCOTT"), ("4711", "2", best)]
+        if every:
+            in_turn = [("4711", "2"), ("0", "1")]
+            found = [("0", "1", None), *((*in_turn[i % 2], k) for i, k in enumerate(kernels))]
     return [
         {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
         | ({} if kernel is None else {"OPENBLAS_CORETYPE": kernel})
@@ -401,19 +399,14 @@ def runs(every):
     ]
 
 
-@pytest.mark.parametrize(
-    "every",
-    [False, True],
-    ids=["some kernels", "all kernels"],
-)
 @pytest.mark.slow
-def test_neither_hash_seed_nor_threads_nor_blas_kernels_move_an_answer(every, tmp_path):
+def test_neither_hash_seed_nor_threads_nor_blas_kernels_move_an_answer(tmp_path):
     (tmp_path / "contract.py").write_text(
         Path(__file__).read_text(encoding="utf-8"), encoding="utf-8"
     )
     inherited = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
     first: dict[str, Any] | None = None
-    for own in runs(every):
+    for own in runs(every=True):
         run = subprocess.run(
             [sys.executable, "-c", SCRIPT, str(tmp_path)],
             env=inherited | own,

@@ -171,21 +171,28 @@ INTENT = replace(
         for stage in recipes.get("journey").spreads
     ),
 )
+METHODS = {**{name: name for name in ASKING}, "intent": INTENT}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("recipe", [*ASKING, "intent"])
+@pytest.mark.parametrize("recipe", METHODS)
 def test_recipes_answer_whatever_the_model_says(recipe, kind, plain):
     books, model = made(kind)
-    method = INTENT if recipe == "intent" else recipe
+    method = METHODS[recipe]
     context = plain.ask("Whom does Anna know?", recipe=method, budget=2500, model=model)
     assert books.prompts
     check(books, context.usage)
     assert len(context)
     assert count(context.text) <= 2500
     assert context.to_dict()["usage"]["calls"] == len(books.prompts)
+
+
+@pytest.mark.parametrize("kind", ["helpful", "silent", "fails"])
+@pytest.mark.parametrize("recipe", METHODS)
+def test_the_prompts_of_recipes_keep_their_ceiling_for_a_long_question(recipe, kind, plain):
+    books, model = made(kind)
     long_question = "Whom does Anna know? " * 2000
-    context = plain.ask(long_question, recipe=method, budget=2500, model=model)
+    context = plain.ask(long_question, recipe=METHODS[recipe], budget=2500, model=model)
     assert len(context)
     assert all(count(prompt) <= CEILING for prompt in books.prompts)
 

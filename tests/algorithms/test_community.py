@@ -441,11 +441,11 @@ def peeled_with_sets(graph, worth, k):
     return best
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_trusses_of_many_words_are_peeled_one_after_the_other_as_each_by_itself(seed):
     """More nodes than a word has bits, and nodes that wait for one that is removed later."""
-    graph = overlapping_cliques(150, seed)
-    links, rows = links_of(graph), np.arange(150, dtype=np.int32)
+    graph = overlapping_cliques(100, seed)
+    links, rows = links_of(graph), np.arange(100, dtype=np.int32)
     trusses = nested_trusses(links, rows)
     assert trusses.last == int(trussness(links).max()) > 8
     for drawn in (seed, seed + 50):  # nothing of the first question is left for the second
@@ -457,7 +457,7 @@ def test_trusses_of_many_words_are_peeled_one_after_the_other_as_each_by_itself(
         for k, one in found.items():
             assert one.rows.tolist() == wanted[k][2]
             assert one.mean == pytest.approx(wanted[k][0], abs=1e-8)
-            assert len(one.means) - 1 <= 150
+            assert len(one.means) - 1 <= 100
             inner = truss_in(graph, k).subgraph(one.rows.tolist()).edges
             ends = zip(links.sources[one.slots], links.targets[one.slots], strict=True)
             assert {tuple(map(int, pair)) for pair in ends} == {tuple(sorted(e)) for e in inner}

@@ -68,7 +68,7 @@ ROWS_OF_FRAMEWORKS = (
 )
 WARM_UP = 10  # questions, the last of the set, by which loops are compiled and tables loaded
 Ask = Callable[[str], object]
-SMOKE = "{folder} --questions 2"
+SMOKE = "{folder} --questions 1"
 
 
 class Clock:

@@ -118,7 +118,7 @@ def test_an_index_is_the_same(small, extractor, tmp_path, monkeypatch):
             lambda *own, **more: parts.append(own) or work_in(*own, **more),
         )
     for number, text in enumerate(TEXTS):
-        (tmp_path / f"{number:02}.txt").write_text(text * 700, "utf-8")
+        (tmp_path / f"{number:02}.txt").write_text(text * 350, "utf-8")
     one, two = (
         Index.from_documents(tmp_path, extractor=extractor, processes=processes)
         for processes in (1, 2)

@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -128,26 +128,36 @@ def modules_of(*packages: str) -> Iterator[ModuleType]:
 
 @cache
 def used_patterns(*packages: str) -> tuple[UsedPattern, ...]:
-    """Return every regular expression that the modules hold, make or write into a call."""
+    """Return every regular expression that the modules hold, make or write into a call.
+
+    A source is parsed where it names one that a module holds, or has a call of `re`: every process
+    of the tests asks for all of them.
+    """
     modules = list(modules_of(*packages))
-    sources = {
-        module.__name__: Path(module.__file__).read_text(encoding="utf-8")
+    held = [
+        (module.__name__, name, value, pattern)
+        for module in modules
+        for name, value in vars(module).items()
+        for pattern in _patterns_in(value, module.__name__)
+    ]
+    names = "|".join(sorted({re.escape(name) for _, name, _, _ in held}))
+    is_of_interest = re.compile(rf"\b(?:{names})\b|\bre\.")
+    trees = {
+        module.__name__: ast.parse(source)
         for module in modules
         if module.__file__
+        and is_of_interest.search(source := Path(module.__file__).read_text(encoding="utf-8"))
     }
-    searched_by = {name: _searched_names([source]) for name, source in sources.items()}
+    searched_by = {name: _searched_names(tree) for name, tree in trees.items()}
     searched = set().union(*searched_by.values())
     found: dict[int, UsedPattern] = {}
-    for module in modules:
-        for name, value in vars(module).items():
-            for pattern in _patterns_in(value, module.__name__):
-                place = f"{module.__name__}.{name}"
-                uses = searched_by.get(module.__name__, searched) if name[0] == "_" else searched
-                only = isinstance(value, re.Pattern) and name not in uses
-                found.setdefault(id(pattern), UsedPattern(place, pattern, only))
-    for name, source in sources.items():
-        for line, pattern, only in _patterns_in_calls(ast.parse(source)):
-            found.setdefault(id(pattern), UsedPattern(f"{name}:{line}", pattern, only))
+    for module, name, value, pattern in held:
+        uses = searched_by.get(module, searched) if name[0] == "_" else searched
+        only = isinstance(value, re.Pattern) and name not in uses
+        found.setdefault(id(pattern), UsedPattern(f"{module}.{name}", pattern, only))
+    for module, tree in trees.items():
+        for line, pattern, only in _patterns_in_calls(tree):
+            found.setdefault(id(pattern), UsedPattern(f"{module}:{line}", pattern, only))
     return tuple(found.values())
 
 
@@ -166,27 +176,24 @@ def _patterns_in(value: object, module: str) -> Iterator[re.Pattern[str]]:
                 yield value(*answers)
 
 
-def _searched_names(sources: Iterable[str]) -> set[str]:
+def _searched_names(tree: ast.AST) -> set[str]:
     """Return the names whose attribute `search`, `sub` or the like is taken, or that are handed on.
 
     Only a name that occurs as `NAME.match` and `NAME.fullmatch` is not among them.
     """
-    searched: set[str] = set()
-    for source in sources:
-        tree = ast.parse(source)
-        harmless = {
-            id(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Attribute) and node.attr not in SEARCHES
-        }
-        searched |= {
-            node.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Name)
-            and isinstance(node.ctx, ast.Load)
-            and id(node) not in harmless
-        }
-    return searched
+    nodes = list(ast.walk(tree))
+    harmless = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and node.attr not in SEARCHES
+    }
+    return {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and id(node) not in harmless
+    }
 
 
 def _patterns_in_calls(tree: ast.AST) -> Iterator[tuple[int, re.Pattern[str], bool]]:

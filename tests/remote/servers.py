@@ -31,7 +31,7 @@ class Server(ABC):
 
     client: str  # the module without which clew cannot use it
     extra: str
-    documents = 200  # of a test that writes again and again
+    documents = 60  # of a test that writes again and again
     round_trips = 5  # of a question that follows edges twice
     schema = 1  # the version of what clew writes there
 

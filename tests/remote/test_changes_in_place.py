@@ -85,7 +85,7 @@ def test_as_many_rows_are_written_as_the_change_has_whatever_the_index_has(
     graph_server, change, documents
 ):
     written = {}
-    for count in (60, 240):
+    for count in (60, 180):
         index = harbour(count)
         address = saved(graph_server, index)
         with RemoteIndex.open(address, embedder=embed) as opened:
@@ -102,8 +102,8 @@ def test_as_many_rows_are_written_as_the_change_has_whatever_the_index_has(
         assert 0 < counts["words"].written <= 2 * 10 * documents
         assert_rows_are_those_of(graph_server, address, change(index))
     for kind in ("nodes", "facts", "words"):
-        assert written[240][kind] <= written[60][kind] + 2
-    assert written[240]["edges"] <= written[60]["edges"] + 20
+        assert written[180][kind] <= written[60][kind] + 2
+    assert written[180]["edges"] <= written[60]["edges"] + 20
 
 
 def test_after_every_change_of_many_the_answers_are_those_of_the_embedded_index(graph_server):

@@ -15,18 +15,34 @@ NO_BOUNDS = Bounds(10**6, 10**6, 10**6, 10**6, hops=4, without=())
 QUESTION = "Which tug pulls ferry 3?"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def index():
     texts = [f"Ferry {i} sails to island {i % 7}. Tug {i % 5} pulls ferry {i}." for i in range(60)]
     documents = [clew.Document(f"d{i}", text, {"ferry": i}) for i, text in enumerate(texts)]
     return clew.Index.from_documents(documents, extractor=clew.Names())
 
 
-@pytest.fixture(params=[0, 10**6], ids=["pulled", "whole"])
-def opened(server, index, request):
+@pytest.fixture(scope="module")
+def address(server, index):
+    """Where the index is, for those who only ask."""
     address = server.address()
     index.save(address)
+    return address
+
+
+@pytest.fixture(params=[0, 10**6], ids=["pulled", "whole"])
+def opened(address, request):
     with RemoteIndex.open(address, bounds=NO_BOUNDS, kept_whole=request.param) as remote:
+        yield remote
+
+
+@pytest.fixture
+def changed(server, index, opened):
+    """An index of its own for a test that writes, which is opened in the same way."""
+    address = server.address()
+    index.save(address)
+    how = {"bounds": NO_BOUNDS, "kept_whole": opened._kept_whole}
+    with RemoteIndex.open(address, **how) as remote:
         yield remote
 
 
@@ -55,11 +71,11 @@ async def test_llama_index_gets_the_nodes_of_the_embedded_index(opened, index, r
         )
 
 
-def test_documents_that_langchain_adds_and_deletes_are_in_the_database(opened):
-    retriever = OverLangChain(index=opened, recipe="bm25", min_relevance=0)
+def test_documents_that_langchain_adds_and_deletes_are_in_the_database(changed):
+    retriever = OverLangChain(index=changed, recipe="bm25", min_relevance=0)
     retriever.add_documents([Document("The submarine dives at noon.", id="sub")])
     assert retriever.invoke("When does the submarine dive?")[0].id == "sub"
-    with RemoteIndex.open(_address(opened), kept_whole=0) as other:
+    with RemoteIndex.open(_address(changed), kept_whole=0) as other:
         assert other.ask("submarine", recipe="bm25", min_relevance=0).ids[0] == "sub"
         assert retriever.get_by_ids(["sub"])[0].page_content == "The submarine dives at noon."
         retriever.delete(["sub"])

@@ -151,7 +151,8 @@ def test_a_damaged_byte_is_named_and_nothing_of_it_stays(address, other_machine,
     built(mark="1").save(address)
     chance = random.Random(0)
     newest = json.loads(bytes_at(address, "MANIFEST-00000002.json"))["index"]["files"].values()
-    paths = [entry["path"] for entry in newest]
+    step = 1 if address.startswith("memory") else 5
+    paths = [entry["path"] for entry in newest][::step]
     for number, path in enumerate([*paths, "MANIFEST-00000002.json"]):
         other_machine(f"{number}")
         whole = bytes_at(address, path)
@@ -339,7 +340,7 @@ def test_a_reader_with_an_old_listing_deletes_no_newer_copy(address):
 
 
 def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, monkeypatch):
-    """Hundreds of swaps: two writers publish, readers of one cache open the newest again and again."""
+    """Eighty swaps: two writers publish, readers of one cache open the newest again and again."""
     monkeypatch.setattr(manifests, "MIN_AGE", 0.0)
     monkeypatch.setattr(replica, "MIN_AGE", 0.0)
     forms = [replace(built(3 + k, f"{k}"), skipped=(("k", f"{k}"),)) for k in range(4)]
@@ -350,7 +351,7 @@ def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, 
     def write(seed):
         chance = random.Random(seed)
         try:
-            for _ in range(75):
+            for _ in range(40):
                 try:
                     chance.choice(forms).save(address)
                     told["published"] += 1
@@ -381,17 +382,17 @@ def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, 
     for thread in readers:
         thread.join()
     assert not errors, errors[0]
-    assert told["published"] == 150, "writers of one machine wait for each other"
+    assert told["published"] == 80, "writers of one machine wait for each other"
     newest = clew.Index.load(address).saved_as.manifest
-    assert newest.generation == 151
+    assert newest.generation == 81
     assert len(seen) > 10
     left = files_of(address)
     assert sorted(name for name in left if "MANIFEST" in name) == [
-        "MANIFEST-00000150.json",
-        "MANIFEST-00000151.json",
+        "MANIFEST-00000080.json",
+        "MANIFEST-00000081.json",
     ]
     kept = {entry.path for entry in newest.entries.values()}
-    before = clew.Index.load(address, generation=150).saved_as.manifest
+    before = clew.Index.load(address, generation=80).saved_as.manifest
     kept |= {entry.path for entry in before.entries.values()}
     assert {name for name in left if name.startswith("data/")} == kept
 

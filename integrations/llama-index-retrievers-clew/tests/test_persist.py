@@ -151,7 +151,7 @@ def persist_counted(retriever, folder, before):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="what is killed is forked")
-@pytest.mark.parametrize("apart", [40, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("apart", [40, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_persist_that_is_killed_leaves_one_whole_state(tmp_path, apart):
     """Killed at each of the last changes of the disk, and at some of those before them."""
     old, new, seen = crowns(3, tenant("a")), crowns(103, tenant("b")), []

@@ -38,7 +38,8 @@ FACTS_ALONE = {  # an index of clew's takes `facts=` with documents, and says so
 def unpacked(project: str, folder: Path) -> Path:
     """Fetch the source of the version that is installed, with its tests."""
     wanted = f"{project}=={version(project)}"
-    options = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder), "--quiet"]
+    # Of it alone the source: what builds it would else be built, too, which takes a minute.
+    options = ["--no-deps", "--no-binary", project, "--dest", str(folder), "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options, wanted]
     fetched = subprocess.run(command, capture_output=True, text=True, check=False)
     if fetched.returncode:
