@@ -7,7 +7,7 @@ from pathlib import PurePath
 UNKNOWN = "not text in UTF-8, nor in another encoding that is known"
 _TO_DO = {
     "an office document: save it as PDF, HTML or text": (
-        "doc docm docx dot dotx epub key mobi odp odt one pages ppt pptm pptx rtf sxw wpd"
+        "doc docm dot dotx epub key mobi odp odt one pages ppt pptm pptx rtf sxw wpd"
     ),
     "a spreadsheet: save it as CSV": "numbers ods xls xlsb xlsm xlsx",
     "an archive: unpack it": (
@@ -26,7 +26,7 @@ def why_no_text(name: str) -> str:
         name: The name of the file.
 
     Example:
-        >>> why_no_text("offer.DOCX"), why_no_text("logo.png")
+        >>> why_no_text("offer.ODT"), why_no_text("logo.png")
         ('an office document: save it as PDF, HTML or text', 'a picture')
         >>> why_no_text("core")
         'not text in UTF-8, nor in another encoding that is known'

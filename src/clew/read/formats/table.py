@@ -28,6 +28,7 @@ from clew.read.formats.rows import RECORD
 from clew.read.formats.rst import RST
 from clew.read.formats.source_code import SOURCE_CODE
 from clew.read.formats.text import TEXT
+from clew.read.formats.word import WORD
 
 FORMATS: dict[str, Format] = {
     format.name: format
@@ -44,6 +45,7 @@ FORMATS: dict[str, Format] = {
         HTML,
         NOTEBOOK,
         PDF,
+        WORD,
         MANUAL_PAGE,
         MAIL,
     )
