@@ -29,20 +29,23 @@ MAX_PHRASES = 8  # of one question
 MAX_LOOKED_THROUGH = 2_000  # passages with all parts, those first that another seed scores highest
 IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
-_TOGETHER = re.compile(r"(?<![^\W_])[^\W_]++(?:[.:/+-][^\W_]++)++")
-_QUOTED = re.compile(r"[\"“„«「`]([^\"“”„«»「」`\n]{3,200})[\"”“»」`]")
-_DIGIT = re.compile(r"[0-9]")
-_VERSION_SIGN = re.compile(r"\Av(?=[0-9])")
-_SUFFIX = re.compile(r"\.[a-z][a-z0-9]{0,9}\Z")  # of a file
+_BETWEEN = re.compile(r"[\s'\"`()\[\]{}<>,;«»“”„…]+")
+_MARKS = ".:!?"  # which a sentence puts behind a word
+# A version, an address or a date; an amount of money or a share is an ordinary number.
+_NUMBER = re.compile(r"v?([0-9]+(?:\.[0-9]+)+(?:[a-z]+[0-9]*)?|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
+_FILE_NAME = re.compile(r"[^\W_][\w./-]*\.[a-z][a-z0-9]{0,9}")
+MAX_NAME = 256  # signs
+# Typographic marks stand around names, too, which are found by their words.
+_QUOTED = re.compile(r"[\"`]([^\"`\n]{3,200})[\"`]")
 
 
 @dataclass(frozen=True)
 class InPhrases:
     """Score by another seed, and higher what has the phrases of the question.
 
-    A phrase is written without a space and has a digit in it, is the name of a file, which all
-    passages of that file have, or is several words between quotation marks. A passage with it in
-    its heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
+    A phrase is a version, an address or a date in digits, the name of a file, which all passages of
+    that file have, or several words between straight quotation marks. A passage with it in its
+    heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
     the phrase is. With it in the text alone the share is three tenths of that, unless it stands
     between quotation marks. What is in a file that is named has half of the best score at least.
 
@@ -102,21 +105,25 @@ class Phrase(NamedTuple):
 
 
 def phrases_of(question: str) -> list[Phrase]:
-    """Return what a question writes together, each once.
+    """Return the numbers, names of files and quoted words of a question, folded, each once.
 
-    That has a digit, or the ending of a file, or is several words between quotation marks.
+    A number is a version, an address or a date. A word that looks like the name of a file may be a
+    name of code.
 
     Example:
-        >>> found = phrases_of('Is utf-8 or config.py new in v3.0.0? Mother-in-law, "no  way", 12.')
+        >>> question = 'Is config.py new in v3.0.0 of 2024-05-17? "No  way", 12 or $4.50.'
+        >>> found = phrases_of(question)
         >>> [phrase.text for phrase in found]
-        ['no way', 'utf-8', 'config.py', '3.0.0']
+        ['no way', 'config.py', '3.0.0', '2024-05-17']
     """
     folded = fold_case(question)
     quoted = [text.strip() for text in _QUOTED.findall(folded)]
     found = {text: Phrase(text, in_text=1.0) for text in quoted if len(words(text)) > 1}
-    for written in _TOGETHER.findall(folded):
-        text = _VERSION_SIGN.sub("", written)
-        if _DIGIT.search(text) or _SUFFIX.search(text):
+    for written in _BETWEEN.split(folded):
+        text = written.strip(_MARKS)[:MAX_NAME]
+        if number := _NUMBER.fullmatch(text):
+            found.setdefault(number[1], Phrase(number[1]))
+        elif _FILE_NAME.fullmatch(text):
             found.setdefault(text, Phrase(text))
     return list(found.values())[:MAX_PHRASES]
 
@@ -145,7 +152,7 @@ def _weights(
 ) -> tuple[Floats, Mask]:
     """Return how much a phrase counts in each node, in [0, 1], and which are of a file so named."""
     weights, is_named = np.zeros(len(graph)), _is_in_file(graph, phrase.text)
-    is_name = phrase.in_text < 1 and not _DIGIT.search(phrase.text)
+    is_name = phrase.in_text < 1 and not phrase.text[0].isdigit()
     if is_name and not is_named.any():  # of code, or "e.g."
         return weights, is_named
     rows = index.rows[_places_with_parts(index, phrase.text)]
@@ -160,7 +167,7 @@ def _weights(
 
 def _is_in_file(graph: Graph, name: str) -> Mask:
     """Return which passages were read from a file of that name, or of a path that ends so."""
-    if not _SUFFIX.search(name):
+    if not _FILE_NAME.fullmatch(name):
         return np.zeros(len(graph), np.bool_)
     sources, end = graph.part(SourcesPart()), f"/{name}"
     numbers = [
