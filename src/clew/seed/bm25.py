@@ -397,6 +397,11 @@ class LateForms(Mapping[str, int]):
     def _forms(self) -> dict[str, int]:
         return {**self._make(), **self.added}
 
+    @property
+    def stored(self) -> object:
+        """What they are found by, and they themselves once they are; see `clew.graph.sizes`."""
+        return self._make, self.added, self.__dict__.get("_forms")
+
     def __getitem__(self, form: str) -> int:
         return self._forms[form]
 

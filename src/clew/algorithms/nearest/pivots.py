@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Vectors, offsets_of
+from clew.graph import Vectors, has_vector, offsets_of, vectors_of
 from clew.second_thread import both
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
@@ -43,7 +43,7 @@ def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
         >>> len(rows) > 0, rows is others
         (True, True)
     """
-    known = np.flatnonzero(vectors.any(axis=1))
+    known = np.flatnonzero(has_vector(vectors))
     if not len(known):
         return
     lists = _near_lists(vectors, known, probes)
@@ -64,14 +64,14 @@ def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
 def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDArray[np.int32]:
     """Return the nearest pivots of each row, the nearest one first: int32 [rows, probes]."""
     n = min(len(known), round(PIVOTS_PER_ROOT * len(known) ** 0.5))
-    pivots = _centres(vectors[known[_evenly(len(known), SAMPLED * n)]], n)
+    pivots = _centres(vectors_of(vectors, known[_evenly(len(known), SAMPLED * n)]), n)
     probes = min(probes, n)
     lists = np.zeros((len(known), probes), np.int32)
     height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
 
     def fill(starts: range) -> None:
         for start in starts:
-            cosines = vectors[known[start : start + height]] @ pivots.T
+            cosines = vectors_of(vectors, known[start : start + height]) @ pivots.T
             near = np.argpartition(-cosines, probes - 1, axis=1)[:, :probes]
             order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1, kind="stable")
             lists[start : start + height] = np.take_along_axis(near, order, axis=1)

@@ -307,7 +307,7 @@ def _container_vectors(
 
 
 def _weighted_sums(
-    graph: Graph, rows: IntRows, places: tuple[IntRows, IntRows], n: int
+    graph: Graph, rows: IntRows, places: tuple[NDArray[np.integer], IntRows], n: int
 ) -> tuple[Vectors, Vectors]:
     """Return sums of the vectors of some rows, each times its tokens, as if all were there at once.
 
