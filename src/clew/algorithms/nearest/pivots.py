@@ -82,6 +82,8 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
 
 def _centres(sample: Vectors, n: int) -> Vectors:
     """Return the centres of a sample, of length 1: float32 [n, d]."""
+    from scipy.sparse import csr_array
+
     centres = sample[_evenly(len(sample), n)]
     height = max(1, BLOCK_BYTES // (4 * (n + sample.shape[1])))
     nearest = np.zeros(len(sample), np.int64)
@@ -93,10 +95,13 @@ def _centres(sample: Vectors, n: int) -> Vectors:
 
     for _ in range(ROUNDS):
         _by_both(find, range(0, len(sample), height))
-        sums = np.zeros_like(centres)
-        for start in range(0, len(sample), height):
-            some = slice(start, start + height)
-            np.add.at(sums, nearest[some], sample[some])
+        # As `np.add.at` adds, row by row in their order, in a tenth of its time.
+        members = np.argsort(nearest, kind="stable")
+        starts, ones = (
+            offsets_of(np.bincount(nearest, minlength=n)),
+            np.ones(len(sample), np.float32),
+        )
+        sums = csr_array((ones, members, starts), (n, len(sample))) @ sample
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.divide(sums, lengths, out=centres, where=lengths > 0)
     return centres
