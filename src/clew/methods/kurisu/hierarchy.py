@@ -32,6 +32,7 @@ from clew.graph import (
     freeze,
     has_vector,
     in_blocks,
+    release_free_memory,
     seal,
     take_vectors,
 )
@@ -337,6 +338,8 @@ def _weighted_sums(
         so_far = np.concatenate([sums[touched], weighted])
         sums[touched] = csr_array(entries, (m, len(so_far))) @ so_far
         total = np.concatenate([total, weighted]).sum(axis=0, keepdims=True)
+        if len(block) == BLOCK:
+            release_free_memory()  # what it took to make these
     return sums, total
 
 
