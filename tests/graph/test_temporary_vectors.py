@@ -23,6 +23,7 @@ def test_all_rows_are_read_from_the_file(rows):
     chosen = np.random.default_rng(1).integers(0, len(rows), 700)
     assert vectors_of(mapped, chosen).tobytes() == rows[chosen].tobytes()
     assert in_temporary_file(rows) is rows
+    assert np.shares_memory(in_temporary_file(VectorColumn([DenseSegment(rows)])), rows)
     assert in_temporary_file(VectorColumn([DenseSegment(rows[:0])])).shape == (0, 16)
 
 
@@ -31,7 +32,7 @@ def test_without_room_for_a_file_they_are_in_memory(rows, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    found = in_temporary_file(VectorColumn([DenseSegment(rows)]))
+    found = in_temporary_file(VectorColumn([DenseSegment(rows[:9]), DenseSegment(rows[9:])]))
     assert not is_mapped(found)
     assert found.tobytes() == rows.tobytes()
 

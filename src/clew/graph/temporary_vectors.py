@@ -7,7 +7,7 @@ import tempfile
 import numpy as np
 
 from clew.graph.columns import Vectors, in_blocks
-from clew.graph.vector_column import AnyVectors
+from clew.graph.vector_column import AnyVectors, VectorColumn
 
 BLOCK = 4096  # rows that are made at once, 12 MB of the embedded default
 
@@ -16,7 +16,7 @@ def in_temporary_file(vectors: AnyVectors) -> Vectors:
     """Return all rows as an array that is mapped from a file, which goes with the array.
 
     Where the file cannot be written, such as on a full disk, the array is in memory. An array stays
-    as it is.
+    as it is, and so does a column that looks at one.
 
     Args:
         vectors: float32 [n, d].
@@ -30,7 +30,7 @@ def in_temporary_file(vectors: AnyVectors) -> Vectors:
         >>> in_temporary_file(column).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    if isinstance(vectors, np.ndarray) or not len(vectors):
+    if isinstance(vectors, np.ndarray) or not len(vectors) or _is_array(vectors):
         return np.asarray(vectors)
     try:
         with tempfile.TemporaryFile(prefix="clew-vectors-") as file:
@@ -40,3 +40,8 @@ def in_temporary_file(vectors: AnyVectors) -> Vectors:
             return np.memmap(file, np.float32, "r", shape=vectors.shape).view(np.ndarray)
     except OSError:
         return np.asarray(vectors)
+
+
+def _is_array(column: VectorColumn) -> bool:
+    """Return whether the rows are those of one array, and not made when they are asked for."""
+    return len(column.segments) == 1 and not column[:1].flags.owndata
