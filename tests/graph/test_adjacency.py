@@ -105,6 +105,18 @@ def test_links_that_are_merged_in_two_ways_hold_their_rows_once():
     assert without_parallel.links(merge="sum") is without_parallel.links()
 
 
+def test_the_same_kinds_with_other_weights_share_their_rows():
+    graph = graph_of(3, [(0, 1, "next", 0.5), (1, 0, "fact", 0.125), (1, 2, "next", 1.0)])
+    whole, weighted = graph.links(), graph.links((("fact", 8.0), ("next", 0.5), "none"))
+    assert weighted.weights.tolist() == [1.0, 1.0, 0.5, 0.5]
+    assert weighted.targets is whole.targets
+    assert graph.links(("fact", "next")) is whole
+    of_some = graph.links(("next", ("fact", 0.0)))
+    assert of_some.weights.tolist() == [0.5, 0.5, 1.0, 1.0]
+    assert of_some.edges.values.tolist() != whole.edges.values.tolist()
+    assert graph.links(("fact", "next"), directed=True).targets.tolist() == [1, 0, 2]
+
+
 def test_an_unknown_way_to_merge_is_refused():
     with pytest.raises(ValueError, match="'max' or 'sum', not 'mean'"):
         graph_of(2, []).links(merge="mean")

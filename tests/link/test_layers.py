@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.graph import Graph, MentionedEntitiesPart, Ragged
+from clew.algorithms.traversal.reached import induced_links
+from clew.graph import Facts, Graph, Labels, MentionedEntitiesPart, Ragged, freeze
 from clew.link import Alike, Related
 from clew.link.related import related_pairs
-from clew.methods.da_rag.layers import ChunkLayer, SimilarityLayer
+from clew.methods.da_rag.layers import ChunkLayer, LateChunkLayer, SimilarityLayer
 
 CHUNKS = st.lists(
     st.lists(st.integers(0, 5), max_size=4, unique=True).map(sorted), min_size=1, max_size=6
@@ -45,6 +46,41 @@ def test_chunks_are_joined_by_relations_between_what_was_read_from_them(
     expected = {pair: times for pair, times in support.items() if times >= min_support}
     assert list(zip(tails.tolist(), heads.tolist(), strict=True)) == sorted(expected)
     assert times.tolist() == [expected[pair] for pair in sorted(expected)]
+
+
+@given(
+    CHUNKS, RELATIONS, st.sampled_from([1, 3, None]), st.integers(1, 2), st.booleans(), st.data()
+)
+def test_links_of_some_chunks_are_those_of_the_whole_layer(
+    read_from, relations, hub_cap, min_support, shared, data
+):
+    n_chunks, n = 6, len(read_from)
+    ends = np.array([(a % n, b % n) for a, b in relations], np.int32).reshape(-1, 2) + n_chunks
+    facts = Facts(
+        ("a fact",) * len(ends),
+        freeze(np.zeros((len(ends), 0)), np.float32),
+        freeze(ends[:, 0], np.int32),
+        freeze(ends[:, 1], np.int32),
+        Labels.of(["knows"] * len(ends)),
+        Ragged.of([[0]] * len(ends)),
+    )
+    graph = Graph.of(
+        [f"text {i}" for i in range(n_chunks + n)],
+        kinds=["passage"] * n_chunks + ["entity"] * n,
+        read_from=Ragged.of([[]] * n_chunks + read_from),
+        facts=facts,
+    )
+    layer = ChunkLayer(hub_cap, min_support, shared)
+    chosen = data.draw(st.lists(st.integers(0, n_chunks - 1), unique=True).map(sorted))
+    rows = np.array(chosen, np.int32)
+    wanted, _ = induced_links(graph.part(layer).links, rows)
+    late = LateChunkLayer(graph, layer)
+    assert late.rows.tolist() == graph.part(layer).rows.tolist()
+    links = late.links_among(rows)
+    found, slots = induced_links(links, rows)
+    assert len(slots) == len(links.targets)  # and none that lead elsewhere
+    for name in ("starts", "targets", "weights"):
+        assert getattr(found, name).tolist() == getattr(wanted, name).tolist()
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +149,11 @@ def test_a_graph_without_relations_has_empty_layers(graph):
     for part in (ChunkLayer(), SimilarityLayer()):
         assert len(graph.part(part).links.targets) == 0
     assert len(graph.part(MentionedEntitiesPart()).values) == 0
+
+
+def test_a_question_that_searches_few_chunks_makes_no_layer_of_all(index, embed):
+    for links, makes in (([], False), ([Related()], True)):  # with its edges, it is there already
+        asked = clew.Index.from_graph(index.graph, embedder=embed, links=links)
+        asked.ask("Who knows Ben?", recipe="da_rag", budget=200)
+        kept = [part for part, _ in asked.graph.kept_parts()]
+        assert any(isinstance(part, ChunkLayer) for part in kept) == makes

@@ -16,6 +16,7 @@ from clew import Index, recipes
 from clew.algorithms.transport.neighbourhood import SHORTEST, Neighbourhood
 from clew.graph import Edges, Graph, freeze
 from clew.methods import Descent
+from clew.methods.kurisu import hierarchy
 from clew.methods.kurisu.branching import (
     ClusterBranching,
     expected_tests,
@@ -101,6 +102,27 @@ RULES = st.builds(
     bisect=st.booleans(),
     container_similarity=st.sampled_from(["mean", "best"]),
 )
+
+
+@pytest.mark.parametrize("height", [1, 7, 4096])
+def test_vectors_of_containers_are_sums_in_the_order_of_rows(height, monkeypatch):
+    graph = forest(3, n=200)
+    monkeypatch.setattr(hierarchy, "BLOCK", height)
+    tree = DocumentTreePart().compute(graph)
+    parents, content = graph.parents, graph.content
+    sums, root = {}, np.zeros(6, np.float32)
+    for row in range(len(graph)):
+        if not content[row] or (parents[row] >= 0 and content[parents[row]]):
+            continue
+        added = graph.vectors[row] * np.float32(max(graph.tokens[row], 1))
+        root, around = root + added, parents[row]
+        while around >= 0:
+            sums[around] = sums.get(around, np.zeros(6, np.float32)) + added
+            around = parents[around]
+    assert sorted(sums) == np.flatnonzero(tree.vector_rows >= 0).tolist()
+    for row, vector in [*sums.items(), (None, root)]:
+        found = tree.root_vector if row is None else tree.container_vectors[tree.vector_rows[row]]
+        assert found.tobytes() == (vector / np.linalg.norm(vector[None], axis=1)).tobytes()
 
 
 @given(FORESTS, RULES, st.integers(0, 99))

@@ -115,6 +115,18 @@ def test_terms_that_are_found_by_runs_are_numbered_as_one_by_one(texts, titles, 
     assert {"en", "de"} <= set(one.languages)
 
 
+def test_passages_are_indexed_once_where_there_are_no_reports():
+    texts = ["The ferry sails to Corfu.", "Anna met Ben.", "What both say."]
+    both, alone = InvertedIndexPart(("passage", "report")), InvertedIndexPart()
+    graph = Graph.of(texts)
+    assert graph.part(both) is graph.part(alone)
+    with_report = Graph.of(texts, kinds=["passage", "passage", "report"])
+    assert with_report.part(both).rows.tolist() == [0, 1, 2]
+    assert with_report.part(alone).rows.tolist() == [0, 1]
+    assert "say" in with_report.part(both).stems
+    assert "say" not in with_report.part(alone).stems
+
+
 def test_candidates_that_came_with_scores_are_still_searched_for_words():
     found = BM25().on(Graph.of(["red", "red blue"]))(Query("blue", candidate_scores={0: 0.5}))
     assert found.scores[0] == 0 < found.scores[1]

@@ -24,6 +24,7 @@ from clew.algorithms.kernels.postings import add_constant, add_term, add_to_grou
 from clew.graph import Floats, Mask, Rows, Vectors, first_places, freeze, offsets_of
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
+BLOCK = 2**20  # postings that are added up at once, of 16 bytes each
 TOGETHER = 64  # texts whose terms are counted at once: of more there are too many pairs
 MERGED_BELOW = 4  # a segment is merged with the one before that has at most so many times its size
 
@@ -227,9 +228,11 @@ class Postings(_ScoredTexts):
     @cached_property
     def lengths(self) -> Floats:
         """The number of terms of every text: float64 [n]."""
-        parts = [
-            np.bincount(segment.columns, segment.values, segment.width) for segment in self.segments
-        ]
+        parts = [np.zeros(segment.width) for segment in self.segments]
+        for part, segment in zip(parts, self.segments, strict=True):
+            for start in range(0, len(segment.columns), BLOCK):
+                some = slice(start, start + BLOCK)
+                part += np.bincount(segment.columns[some], segment.values[some], len(part))
         lengths: Floats = freeze(np.concatenate(parts), np.float64)
         return lengths
 

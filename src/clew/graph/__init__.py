@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from clew.graph.long_tuples import common_length, places_among
     from clew.graph.mentioned import MentionedEntitiesPart
     from clew.graph.sources import Sources, SourcesPart
+    from clew.graph.temporary_vectors import in_temporary_file
     from clew.graph.vector_column import (
         AnyVectors,
         DenseSegment,
@@ -101,6 +102,7 @@ else:
             "long_tuples": "common_length places_among",
             "mentioned": "MentionedEntitiesPart",
             "sources": "Sources SourcesPart",
+            "temporary_vectors": "in_temporary_file",
             "vector_column": (
                 "AnyVectors DenseSegment VectorColumn VectorSegment has_vector products "
                 "row_addresses take_vectors vectors_of with_rows"
@@ -157,6 +159,7 @@ __all__ = [
     "has_vector",
     "heading_of",
     "in_blocks",
+    "in_temporary_file",
     "kinds_without",
     "known_heading_of",
     "names_of",

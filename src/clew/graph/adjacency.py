@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MIN_BY_SCIPY = 1_000_000  # pairs that scipy sorts; of fewer, it takes longer to load than it saves
 DIGIT = 16  # bits of a number that numpy sorts by counting
-BLOCK = 2**22  # slots whose weights or sources are made at once, of 8 bytes and more each
+BLOCK = 2**19  # slots whose weights or sources are made at once, of 8 bytes and more each
 
 Numbers = NDArray[np.signedinteger[Any]]
 SortedPairs = tuple[Numbers, Rows, Numbers]
@@ -110,17 +110,26 @@ class Adjacency:
 
     def compute(self, graph: GraphColumns) -> Links:
         self._check_merge()
-        other = replace(self, merge="sum" if self.merge == "max" else "max")
-        known_part = getattr(graph, "known_part", None)  # which columns alone do not have
-        known: Links | None = None if known_part is None else known_part(other)
-        if known is None:
-            return self._links_of(graph, first_edge=0)
-        if known.edges.starts[-1] == len(known.targets):  # no parallel edges to merge
+        for part, known in getattr(graph, "kept_parts", list)():  # which columns do not have
+            if isinstance(part, Adjacency) and part._links_alike(self, graph):
+                return self._links_like(graph, part, known)
+        return self._links_of(graph, first_edge=0)
+
+    def _links_alike(self, other: Adjacency, graph: GraphColumns) -> bool:
+        """Return whether the links of another one differ in nothing but their weights."""
+        own, others = (one._factor_of(graph.edges.kind_names) for one in (self, other))
+        return self.directed == other.directed and own.keys() == others.keys()
+
+    def _links_like(self, graph: GraphColumns, other: Adjacency, known: Links) -> Links:
+        """Return the links, by others that `_links_alike` knows: they share all but the weights."""
+        own, others = (one._factor_of(graph.edges.kind_names) for one in (self, other))
+        is_single = known.edges.starts[-1] == len(known.targets)  # no parallel edges to merge
+        if own == others and (is_single or self.merge == other.merge):
             return known
-        if isinstance(known.edges, LateLists) and not known.edges.is_made:
-            return self._links_of(graph, first_edge=0)  # sorting takes less than making edges
-        weights = self._merged_weights(graph.edges, known.edges)
-        return replace(known, weights=weights)
+        edges, of_slots = graph.edges, known.edges
+        if isinstance(of_slots, LateLists):
+            edges, of_slots = of_slots.where_made(edges)
+        return replace(known, weights=self._merged_weights(edges, of_slots))
 
     def extend(self, graph: GraphColumns, base: GraphColumns, before: Links) -> Links:
         """Return the links of a graph with more nodes and edges than `base`; see `Overlay`.
@@ -192,9 +201,14 @@ class Adjacency:
 
     def _factors(self, edges: Edges) -> Floats:
         """The factor on the weights of each kind of edge, 0 for a kind that is not chosen."""
-        kinds = edges.kinds.names if self.kinds is None else self.kinds
-        factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
+        factor_of = self._factor_of(edges.kinds.names)
         return np.array([factor_of.get(name, 0.0) for name in edges.kinds.names], np.float64)
+
+    def _factor_of(self, names: Sequence[str]) -> dict[str, float]:
+        """The factor on the weights of each chosen kind of edge, of those that there are."""
+        kinds = names if self.kinds is None else self.kinds
+        factor_of = dict((kind, 1.0) if isinstance(kind, str) else kind for kind in kinds)
+        return {kind: factor for kind, factor in factor_of.items() if factor > 0 and kind in names}
 
     def _merged_weights(self, edges: Edges, of_slots: Ragged) -> Vectors:
         """The weight of each slot, of the edges that it stands for."""

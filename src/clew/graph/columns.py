@@ -166,11 +166,27 @@ def release_pages(array: object) -> None:
     """
     if not isinstance(array, np.ndarray) and isinstance(array, Paged):  # which takes long to tell
         array.release_pages()
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        base = base.base
+    base = _base_of(array)
     if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
         base.madvise(mmap.MADV_DONTNEED)
+
+
+def is_mapped(array: object) -> bool:
+    """Return whether an array is mapped from a file.
+
+    Example:
+        >>> is_mapped(np.zeros(2))
+        False
+    """
+    return isinstance(_base_of(array), mmap.mmap)
+
+
+def _base_of(array: object) -> Any:  # noqa: ANN401  # whatever numpy keeps
+    """Return what an array is a view of in the end, or the array."""
+    base: Any = array
+    while isinstance(base, np.ndarray) and base.base is not None:
+        base = base.base
+    return base
 
 
 def row_mask(rows: ArrayLike, n: int) -> Mask:

@@ -254,6 +254,16 @@ class LateLists(Ragged):
         """Whether the values were asked for."""
         return "values" in self.__dict__
 
+    def where_made(self, edges: Edges) -> tuple[Edges, Ragged]:
+        """Return edges that are made, if there are any, and the lists as rows of these.
+
+        Args:
+            edges: the edges that the values are rows of.
+        """
+        some, of_some = self.__dict__["_some"], self.__dict__["_of_some"]
+        known: Edges | None = None if self.is_made or some is None else some()
+        return (edges, self) if known is None else (known, of_some)
+
     def first_edge(self, edges: Edges, i: int) -> tuple[Edges, int]:
         """Return the first edge of list `i`, as edges and its row there; none is made for it.
 
@@ -261,11 +271,8 @@ class LateLists(Ragged):
             edges: the edges that the values are rows of.
             i: the number of the list.
         """
-        some, of_some = self.__dict__["_some"], self.__dict__["_of_some"]
-        known: Edges | None = None if self.is_made or some is None else some()
-        if known is None:
-            return edges, int(self[i][0])
-        return known, int(of_some[i][0])
+        made, lists = self.where_made(edges)
+        return made, int(lists[i][0])
 
     @cached_property
     def values(self) -> Rows:

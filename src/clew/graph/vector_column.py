@@ -21,11 +21,13 @@ from clew.graph.columns import (
     Vectors,
     are_consecutive,
     in_blocks,
+    is_mapped,
     release_pages,
     seal,
 )
 
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
+MAPPED_ROWS = 64  # of a file, copied before its pages go: with each come some of its neighbourhood
 MIN_SHARED = 10_000  # rows of an array, of which fewer are copied
 MIN_RUN = 64  # rows of a run that is looked at where it is, on average
 FIRST_COLUMNS = 8  # by which most rows show that they are not all zeros
@@ -293,7 +295,8 @@ def vectors_of(vectors: Vectors, rows: NDArray[np.integer[Any]]) -> Vectors:
     if are_consecutive(rows):
         return vectors if len(rows) == len(vectors) else vectors[rows[0] : rows[-1] + 1]
     chosen = np.empty((len(rows), vectors.shape[1]), vectors.dtype)
-    for start, block in in_blocks(rows, COPIED_ROWS):
+    height = MAPPED_ROWS if is_mapped(vectors) else COPIED_ROWS
+    for start, block in in_blocks(rows, height):
         np.take(vectors, block, axis=0, out=chosen[start : start + len(block)], mode="clip")
         release_pages(vectors)
     return seal(chosen)

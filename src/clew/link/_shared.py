@@ -13,6 +13,7 @@ from clew.graph import (
     Graph,
     Mask,
     Rows,
+    in_temporary_file,
     release_free_memory,
     take_vectors,
 )
@@ -31,9 +32,12 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
         k: the largest number of edges from a node.
         min_similarity: the lowest cosine of an edge, > 0.
     """
-    vectors = np.asarray(take_vectors(graph.vectors, rows))
-    if len(vectors) > MANY_VECTORS:
+    chosen = take_vectors(graph.vectors, rows)
+    if len(chosen) > MANY_VECTORS:
+        vectors = in_temporary_file(chosen)
         release_free_memory()  # what it took to make these
+    else:
+        vectors = np.asarray(chosen)
     tails, heads, _ = nearest_pairs(vectors, k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], _cosines_of_pairs(vectors, tails, heads))
 

@@ -13,7 +13,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Floats, Graph, Ragged, Rows, distinct, freeze
+from clew.graph import (
+    Edges,
+    Floats,
+    Graph,
+    Links,
+    MentionedEntitiesPart,
+    Ragged,
+    Rows,
+    distinct,
+    freeze,
+    offsets_of,
+)
 
 MAX_JOINED = 1 << 22  # pairs of chunks that are held at once, some 170 MB
 NUMBERS = 1 << 63  # of a relation and a pair, in one whole number
@@ -150,6 +161,54 @@ def related_edges(
     pairs = related_pairs(read_from, subjects, objects, hub_cap, min_support, shared)
     tails, heads, support = pairs
     return Edges.of("related", tails, heads, support / (support + 1))
+
+
+def related_links(
+    graph: Graph, rows: Rows, hub_cap: int | None, min_support: int, *, shared: bool
+) -> Links:
+    """Return the links of the chunk layer among some chunks, in time that these take.
+
+    They are those that the edges of `related_edges` make, but know no edges.
+
+    Args:
+        graph: the graph.
+        rows: the chunks, ascending.
+        hub_cap: as in `related_pairs`.
+        min_support: as in `related_pairs`.
+        shared: as in `related_pairs`.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben")])
+        >>> len(related_links(graph, graph.rows("passage"), 50, 1, shared=False).targets)
+        0
+    """
+    mentioned = graph.part(MentionedEntitiesPart()).take(rows)
+    places, entities = mentioned.owners, mentioned.values
+    if hub_cap is not None:
+        few = graph.read_from.lengths[entities] <= hub_cap
+        places, entities = places[few], entities[few]
+    order = np.argsort(entities, kind="stable")
+    chosen, counts = np.unique(entities, return_counts=True)
+    number = np.full(len(graph), -1, np.int32)  # of each entity among the chosen ones
+    number[chosen] = np.arange(len(chosen))
+    ends = number[graph.facts.subjects]
+    facts = np.flatnonzero(ends >= 0)
+    subjects, objects = ends[facts], number[graph.facts.objects[facts]]
+    both = objects >= 0
+    read_from = Ragged(freeze(offsets_of(counts), np.int64), freeze(places[order], np.int32))
+    tails, heads, support = related_pairs(
+        read_from, subjects[both], objects[both], None, min_support, shared
+    )
+    first, second = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    order = np.lexsort((second, first))
+    own = np.zeros(len(graph), np.int64)
+    own[rows] = np.bincount(first, minlength=len(rows))
+    return Links(
+        freeze(offsets_of(own), np.int64),
+        freeze(rows[second[order]], np.int32),
+        freeze(np.tile(support / (support + 1), 2)[order], np.float32),
+        Ragged.empty(len(order)),
+    )
 
 
 @dataclass(frozen=True)

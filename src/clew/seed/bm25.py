@@ -229,8 +229,11 @@ class InvertedIndexPart:
     heading_weight: int = 2
 
     def compute(self, graph: Graph) -> InvertedIndex:
-        languages = graph.part(LanguagesPart())
-        stems, rows = dict[str, int](), graph.rows(*self.kinds)
+        languages, rows = graph.part(LanguagesPart()), graph.rows(*self.kinds)
+        same = self._of_same_rows(graph, rows)
+        if same is not None:
+            return same
+        stems = dict[str, int]()
         if len(rows) <= MAX_KEPT_COUNTS:
             return self._of_few(graph, rows, languages)
         forms = [Forms(name, stems) for name in languages.names]
@@ -240,6 +243,16 @@ class InvertedIndexPart:
             numbers, owners = self._numbered_by_runs(graph, rows, languages, forms)
             postings = Postings.of_pairs(numbers, owners, len(rows))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
+
+    def _of_same_rows(self, graph: Graph, rows: Rows) -> InvertedIndex | None:
+        """Return the index of the passages where these are all rows, as without reports.
+
+        A second index of the same texts takes as much memory as all else of a question.
+        """
+        of_passages = replace(self, kinds=("passage",))
+        if of_passages == self or not np.array_equal(rows, graph.rows(*of_passages.kinds)):
+            return None
+        return graph.part(of_passages)
 
     def _of_few(self, graph: Graph, rows: Rows, languages: Languages) -> InvertedIndex:
         """Return the index of a few nodes, such as candidates, by what is known of their texts."""
@@ -278,6 +291,9 @@ class InvertedIndexPart:
     def grow(self, graph: Graph, base: Graph, before: InvertedIndex) -> InvertedIndex:
         """Return what `compute` returns; all texts are read again where a language changes."""
         languages, rows = graph.part(LanguagesPart()), graph.rows(*self.kinds)
+        same = self._of_same_rows(graph, rows)
+        if same is not None:
+            return same
         old = languages.of_rows[: len(base)]
         if not _are_stemmed_alike(languages, before, old, base.part(LanguagesPart()).of_rows):
             return self.compute(graph)
@@ -302,6 +318,9 @@ class InvertedIndexPart:
 
         All texts are read again where a language changes.
         """
+        same = self._of_same_rows(graph, graph.rows(*self.kinds))
+        if same is not None:
+            return same
         languages = graph.part(LanguagesPart())
         of_old = base.part(LanguagesPart()).of_rows[stays]
         if not _are_stemmed_alike(languages, before, languages.of_rows, of_old):
@@ -382,6 +401,11 @@ class LateForms(Mapping[str, int]):
     @cached_property
     def _forms(self) -> dict[str, int]:
         return {**self._make(), **self.added}
+
+    @property
+    def stored(self) -> object:
+        """What they are found by, and they themselves once they are; see `clew.graph.sizes`."""
+        return self._make, self.added, self.__dict__.get("_forms")
 
     def __getitem__(self, form: str) -> int:
         return self._forms[form]

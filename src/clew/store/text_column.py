@@ -299,6 +299,11 @@ class _Places(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._column)
 
+    @property
+    def stored(self) -> object:
+        """What the places are found by; see `clew.graph.sizes`."""
+        return self._column, self._all, self.__dict__.get("_place_of")
+
     def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
         return dict, (dict(self),)
 

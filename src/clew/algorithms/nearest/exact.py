@@ -31,6 +31,7 @@ from clew.graph import (
     products,
     release_pages,
     take_vectors,
+    vectors_of,
 )
 from clew.second_thread import Begun, begin, one_thread_each
 
@@ -443,7 +444,7 @@ def _products_of(vectors: Vectors, blocks: Iterator[Block]) -> Iterator[tuple[Bl
 
     def product(block: Block) -> Vectors:
         some, others = block
-        cosines: Vectors = vectors[some] @ vectors[others].T
+        cosines: Vectors = vectors_of(vectors, some) @ vectors_of(vectors, others).T
         return cosines
 
     with _threads_of_products(len(vectors)):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Vectors, offsets_of
+from clew.graph import Vectors, has_vector, offsets_of, vectors_of
 from clew.second_thread import both
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
@@ -43,7 +43,7 @@ def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
         >>> len(rows) > 0, rows is others
         (True, True)
     """
-    known = np.flatnonzero(vectors.any(axis=1))
+    known = np.flatnonzero(has_vector(vectors))
     if not len(known):
         return
     lists = _near_lists(vectors, known, probes)
@@ -64,14 +64,14 @@ def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
 def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDArray[np.int32]:
     """Return the nearest pivots of each row, the nearest one first: int32 [rows, probes]."""
     n = min(len(known), round(PIVOTS_PER_ROOT * len(known) ** 0.5))
-    pivots = _centres(vectors[known[_evenly(len(known), SAMPLED * n)]], n)
+    pivots = _centres(vectors_of(vectors, known[_evenly(len(known), SAMPLED * n)]), n)
     probes = min(probes, n)
     lists = np.zeros((len(known), probes), np.int32)
     height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
 
     def fill(starts: range) -> None:
         for start in starts:
-            cosines = vectors[known[start : start + height]] @ pivots.T
+            cosines = vectors_of(vectors, known[start : start + height]) @ pivots.T
             near = np.argpartition(-cosines, probes - 1, axis=1)[:, :probes]
             order = np.argsort(-np.take_along_axis(cosines, near, axis=1), axis=1, kind="stable")
             lists[start : start + height] = np.take_along_axis(near, order, axis=1)
@@ -82,6 +82,8 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
 
 def _centres(sample: Vectors, n: int) -> Vectors:
     """Return the centres of a sample, of length 1: float32 [n, d]."""
+    from scipy.sparse import csr_array
+
     centres = sample[_evenly(len(sample), n)]
     height = max(1, BLOCK_BYTES // (4 * (n + sample.shape[1])))
     nearest = np.zeros(len(sample), np.int64)
@@ -93,10 +95,13 @@ def _centres(sample: Vectors, n: int) -> Vectors:
 
     for _ in range(ROUNDS):
         _by_both(find, range(0, len(sample), height))
-        sums = np.zeros_like(centres)
-        for start in range(0, len(sample), height):
-            some = slice(start, start + height)
-            np.add.at(sums, nearest[some], sample[some])
+        # As `np.add.at` adds, row by row in their order, in a tenth of its time.
+        members = np.argsort(nearest, kind="stable")
+        starts, ones = (
+            offsets_of(np.bincount(nearest, minlength=n)),
+            np.ones(len(sample), np.float32),
+        )
+        sums = csr_array((ones, members, starts), (n, len(sample))) @ sample
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.divide(sums, lengths, out=centres, where=lengths > 0)
     return centres

@@ -20,7 +20,7 @@ from clew.algorithms.community_search.q_peel import Trusses, nested_trusses
 from clew.algorithms.nearest.exact import nearest_pairs
 from clew.graph import Edges, Graph, Links, Rows, freeze
 from clew.link.alike import MIN_SIMILARITY, alike_edges
-from clew.link.related import related_edges
+from clew.link.related import related_edges, related_links
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,45 @@ class Layer:
 
     rows: Rows
     links: Links
+
+    def links_among(self, rows: Rows) -> Links:
+        """Return links over all rows of the graph that hold those among some rows.
+
+        Args:
+            rows: nodes of the layer, ascending.
+        """
+        return self.links
+
+
+@dataclass(frozen=True, eq=False)
+class LateChunkLayer:
+    """The chunk layer, of which those links are made that a question follows.
+
+    The whole layer of a large graph takes more memory than all else of a question, which searches
+    among some tens of chunks.
+
+    Attributes:
+        graph: the graph.
+        layer: what joins two chunks.
+
+    Example:
+        >>> graph = Graph.from_triples([("Anna", "knows", "Ben")])
+        >>> len(LateChunkLayer(graph, ChunkLayer()).rows)  # there are no chunks
+        0
+    """
+
+    graph: Graph
+    layer: ChunkLayer
+
+    @property
+    def rows(self) -> Rows:
+        """All chunks, linked or not."""
+        return self.graph.rows("passage")
+
+    def links_among(self, rows: Rows) -> Links:
+        """Return the links among some chunks; see `Layer.links_among`."""
+        own = self.layer
+        return related_links(self.graph, rows, own.hub_cap, own.min_support, shared=own.shared)
 
 
 @dataclass(frozen=True)
@@ -56,11 +95,20 @@ class ChunkLayer:
     shared: bool = False
 
     def compute(self, graph: Graph) -> Layer:
-        has_edges = "related" in graph.edges.kinds.names
         edges = (
-            None if has_edges else related_edges(graph, self.hub_cap, self.min_support, self.shared)
+            None
+            if self.has_edges(graph)
+            else related_edges(graph, self.hub_cap, self.min_support, self.shared)
         )
         return _layer(graph, graph.rows("passage"), "related", edges)
+
+    def has_edges(self, graph: Graph) -> bool:
+        """Return whether the graph has the edges of the layer already."""
+        return "related" in graph.edges.kind_names
+
+    def near(self, graph: Graph) -> Layer | LateChunkLayer:
+        """Return the layer for questions that search among few chunks each."""
+        return graph.part(self) if self.has_edges(graph) else LateChunkLayer(graph, self)
 
 
 @dataclass(frozen=True)
@@ -109,7 +157,7 @@ class SimilarityLayer:
             return _layer(
                 graph, rows, "alike", Edges.of("alike", rows[tails], rows[heads], cosines)
             )
-        edges = alike_edges(graph, self.k) if "alike" not in graph.edges.kinds.names else None
+        edges = alike_edges(graph, self.k) if "alike" not in graph.edges.kind_names else None
         return _layer(graph, rows, "alike", edges)
 
 

@@ -62,6 +62,7 @@ from clew.methods.da_rag.layers import (
     DescribedPart,
     EntityVectorsPart,
     KnowledgeLayer,
+    LateChunkLayer,
     Layer,
     SimilarityLayer,
 )
@@ -140,7 +141,7 @@ class _Layers(NamedTuple):
         trusses: those of the chunk layer, where all chunks are searched by removing single ones.
     """
 
-    chunks: Layer
+    chunks: Layer | LateChunkLayer
     entities: dict[str, Layer]
     facts: Layer
     mentioned: Ragged
@@ -266,8 +267,9 @@ class CommunitySearch:
         chunk_layer = ChunkLayer(self.hub_cap, self.min_support, self.shared)
         peels_all = self.acs and self.chunk_layer and self.max_nearest is None
         peels_all = peels_all and not self.cascade and (self.max_k is None or self.max_k > 2)
+        searches_few = self.acs and self.max_nearest is not None
         layers = _Layers(
-            graph.part(chunk_layer),
+            chunk_layer.near(graph) if searches_few else graph.part(chunk_layer),
             entity_layers,
             facts,
             graph.part(MentionedEntitiesPart()),
@@ -344,7 +346,7 @@ class CommunitySearch:
     def _communities(
         self,
         name: str,
-        layer: Layer,
+        layer: Layer | LateChunkLayer,
         rows: Rows,
         relevance: Floats,
         max_nearest: int | None,
@@ -367,9 +369,9 @@ class CommunitySearch:
                 min_piece=self.min_piece_nodes,
                 nearest=self.n_nearest,
             )
-        elif self.acs:
+        elif self.acs or isinstance(layer, LateChunkLayer):
             result = search_communities(
-                layer.links,
+                layer.links_among(among),
                 among,
                 relevance,
                 max_k=self.max_k,

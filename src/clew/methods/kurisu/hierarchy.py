@@ -20,10 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import reaches
-from clew.graph import Edges, Floats, Graph, Mask, Rows, Vectors, distinct, expand_ranges, freeze
+from clew.graph import (
+    Edges,
+    Floats,
+    Graph,
+    Mask,
+    Rows,
+    Vectors,
+    distinct,
+    expand_ranges,
+    freeze,
+    has_vector,
+    in_blocks,
+    release_free_memory,
+    seal,
+    take_vectors,
+)
 from clew.methods.kurisu.edge_learning import BUILT_STRENGTH, LEARNED
 
 SIMILAR = ("similar",)
+BLOCK = 4096  # rows whose vectors are made at once, 12 MB of the embedded default
 IntRows = NDArray[np.int64]
 
 
@@ -274,25 +290,57 @@ def _container_vectors(
 
     The vector of a container is the sum over its outermost content, each passage by its tokens.
     """
-    from scipy.sparse import csr_array
-
     content = graph.content
     outer = np.flatnonzero(content & ~((containers >= 0) & content[containers]))
-    tokens = np.maximum(graph.tokens[outer], 1).astype(np.float32)
-    weighted = graph.vectors[outer] * tokens[:, None]
     around, inside = _ancestors(containers, outer, max_depth)
-    bare, vector_rows = distinct(around), np.full(len(graph), -1)
-    bare = bare[~graph.vectors[bare].any(axis=1)]
+    bare, vector_rows = distinct(around), np.full(len(graph), -1, np.int32)
+    bare = bare[~has_vector(take_vectors(graph.vectors, bare))]
     vector_rows[bare] = np.arange(len(bare))
-    retained = vector_rows[around] >= 0
-    entries = np.ones(int(retained.sum()), np.float32)
+    retained = np.flatnonzero(vector_rows[around] >= 0)
+    retained = retained[np.argsort(inside[retained], kind="stable")]
     places = vector_rows[around[retained]], inside[retained]
-    sums = csr_array((entries, places), (len(bare), len(outer))) @ weighted
-    has_sum = sums.any(axis=1)
+    sums, total = _weighted_sums(graph, outer, places, len(bare))
+    has_sum = has_vector(sums)
     vector_rows[bare] = np.where(has_sum, np.cumsum(has_sum) - 1, -1)
-    root = _unit_rows(weighted.sum(axis=0, keepdims=True))[0]
-    vectors = freeze(_unit_rows(sums[has_sum]), np.float32)
-    return vectors, freeze(vector_rows, np.int32), freeze(root, np.float32)
+    vectors = _unit_rows(sums if has_sum.all() else sums[has_sum])
+    root = _unit_rows(total)[0]
+    return seal(vectors), freeze(vector_rows, np.int32), freeze(root, np.float32)
+
+
+def _weighted_sums(
+    graph: Graph, rows: IntRows, places: tuple[NDArray[np.integer], IntRows], n: int
+) -> tuple[Vectors, Vectors]:
+    """Return sums of the vectors of some rows, each times its tokens, as if all were there at once.
+
+    Args:
+        graph: the graph.
+        rows: the rows.
+        places: the sum that each entry is added to, and its place among `rows`, ascending.
+        n: the number of sums.
+
+    Returns:
+        float32 [n, d], and the sum of all rows, float32 [1, d].
+    """
+    from scipy.sparse import csr_array
+
+    into, inside = places
+    sums, total = (np.zeros((m, graph.vectors.shape[1]), np.float32) for m in (n, 1))
+    for start, block in in_blocks(rows, BLOCK):
+        tokens = np.maximum(graph.tokens[block], 1).astype(np.float32)
+        weighted = graph.vectors[block] * tokens[:, None]
+        first, last = np.searchsorted(inside, [start, start + len(block)])
+        touched = distinct(into[first:last])
+        m = len(touched)
+        # A sum so far comes first, and then what is added to it: rounded as in one run.
+        columns = np.concatenate([np.arange(m), m + inside[first:last] - start])
+        owners = np.concatenate([np.arange(m), np.searchsorted(touched, into[first:last])])
+        entries = np.ones(len(columns), np.float32), (owners, columns)
+        so_far = np.concatenate([sums[touched], weighted])
+        sums[touched] = csr_array(entries, (m, len(so_far))) @ so_far
+        total = np.concatenate([total, weighted]).sum(axis=0, keepdims=True)
+        if len(block) == BLOCK:
+            release_free_memory()  # what it took to make these
+    return sums, total
 
 
 def _ancestors(containers: IntRows, rows: IntRows, max_depth: int) -> tuple[IntRows, IntRows]:
@@ -308,6 +356,9 @@ def _ancestors(containers: IntRows, rows: IntRows, max_depth: int) -> tuple[IntR
 
 
 def _unit_rows(rows: Vectors) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: Vectors = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-    return units
+    """Make rows unit vectors, in place, and return them; rows without a length become zeros."""
+    for _, block in in_blocks(rows, BLOCK):
+        lengths = np.linalg.norm(block, axis=1, keepdims=True)
+        np.divide(block, lengths, out=block, where=lengths > 0)
+        block[lengths[:, 0] <= 0] = 0
+    return rows

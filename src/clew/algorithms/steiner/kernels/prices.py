@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.compiled import compiled, tick
 from clew.algorithms.ranking import round_for_sums
 
 UNIT = 2.0**31  # `round_for_sums` rounds cosines to multiples of 1 / UNIT
+BLOCK = 2**18  # edges or slots that a form of whole arrays goes over at once, of some 50 bytes each
 
 
 def _price_at_once(tails, heads, weights, kinds, rules, content, facts, cosines, limits):
     (mentions, synonym), (of_nodes, of_facts), (lowest, highest) = rules, cosines, limits
-    tail, head = of_nodes[tails], of_nodes[heads]
-    found = weights * (tail + head) / 2
-    found = np.where(kinds == synonym, np.maximum(tail, head), found)
-    found = np.where(kinds == mentions, np.where(content[tails], tail, head), found)
-    stated = facts >= 0
-    if stated.any():
-        found[stated] = of_facts[facts[stated]]
-    return np.clip((1 - round_for_sums(found, 1.0)) / 2, lowest, highest)
+    costs = np.empty(len(tails))
+    for start in range(0, len(tails), BLOCK):
+        tick()
+        some = slice(start, start + BLOCK)
+        tail, head, kind = of_nodes[tails[some]], of_nodes[heads[some]], kinds[some]
+        found = weights[some] * (tail + head) / 2
+        found = np.where(kind == synonym, np.maximum(tail, head), found)
+        found = np.where(kind == mentions, np.where(content[tails[some]], tail, head), found)
+        stated = np.flatnonzero(facts[some] >= 0)
+        found[stated] = of_facts[facts[some][stated]]
+        costs[some] = np.clip((1 - round_for_sums(found, 1.0)) / 2, lowest, highest)
+    return costs
 
 
 @compiled(at_once=_price_at_once)
@@ -55,10 +60,18 @@ def price_edges(tails, heads, weights, kinds, rules, content, facts, cosines, li
 
 
 def _cheapest_at_once(starts, edges, costs):
-    lowest = np.minimum.reduceat(costs[edges], starts[:-1])
-    is_lowest = costs[edges] == np.repeat(lowest, np.diff(starts))
-    first = np.minimum.reduceat(np.where(is_lowest, edges, len(costs)), starts[:-1])
-    return lowest, first.astype(np.int32)
+    lowest, first = np.empty(len(starts) - 1), np.empty(len(starts) - 1, np.int32)
+    for begin in range(0, len(lowest), BLOCK):
+        tick()
+        bounds = starts[begin : begin + BLOCK + 1]
+        own, begins = edges[bounds[0] : bounds[-1]], bounds[:-1] - bounds[0]
+        of_own = costs[own]
+        least = np.minimum.reduceat(of_own, begins)
+        is_lowest = of_own == np.repeat(least, np.diff(bounds))
+        some = slice(begin, begin + len(begins))
+        lowest[some] = least
+        first[some] = np.minimum.reduceat(np.where(is_lowest, own, len(costs)), begins)
+    return lowest, first
 
 
 @compiled(at_once=_cheapest_at_once)
