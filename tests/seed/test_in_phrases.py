@@ -104,6 +104,7 @@ def test_words_between_quotation_marks_are_looked_for_side_by_side(marks):
         "Did it rise by 4.50%, to $4.50?",
         "What are «red blue» mothers?",
         "e.g. graph.of",
+        'Is "a" red blue, and "b"?',  # nothing stands between the second mark and the third
         "",
     ],
 )

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"v?([0-9]+(?:\.[0-9]+)+(?:[a-z]+[0-9]*)?|[0-9]{4}-[0-9]{2}
 _FILE_NAME = re.compile(r"[^\W_][\w./-]*\.[a-z][a-z0-9]{0,9}")
 MAX_NAME = 256  # signs
 # Typographic marks stand around names, too, which are found by their words.
-_QUOTED = re.compile(r"[\"`]([^\"`\n]{3,200})[\"`]")
+_QUOTED = re.compile(r"[\"`]([^\"`\n]{1,200})[\"`]")
 
 
 @dataclass(frozen=True)
