@@ -138,7 +138,7 @@ def main() -> None:
     options = parser.parse_args()
     for folder in options.folders:
         if not folder.is_dir():
-            parser.error(f"{folder} is no folder")
+            raise FileNotFoundError(f"{folder} is no folder")
     together: dict[str, defaultdict[str, list[int]]] = {
         recipe: defaultdict(list) for recipe in options.recipes
     }
