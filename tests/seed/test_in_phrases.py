@@ -80,6 +80,28 @@ def test_a_file_that_is_named_is_read_beside_those_that_mention_it(tmp_path, que
     assert "app/config.py" not in {item.document for item in context.items}
 
 
+@pytest.mark.parametrize(
+    ("named", "file"),
+    [
+        ('File "/usr/lib/site-packages/flask/config.py", line 3, in load', "src/flask/config.py"),
+        ("flask/config.py:12", "src/flask/config.py"),
+        ("C:\\app\\docs\\config.py", "docs/config.py"),
+        ("./docs/config.py:3:14", "docs/config.py"),
+        ("example.org/config.py", None),
+    ],
+)
+def test_a_path_means_the_file_whose_end_is_like_it(tmp_path, named, file):
+    for i, path in enumerate(("src/flask/config.py", "docs/config.py", "docs/other.py")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(f"def ebb_{i}():\n    return {i}\n", encoding="utf-8")
+    graph = Index.from_documents(tmp_path).graph
+    raised = scores(graph, f"{named} sails", InPhrases(BM25())) > scores(
+        graph, f"{named} sails", BM25()
+    )
+    paths = {graph.metadata[row]["path"] for row in np.flatnonzero(raised).tolist()}
+    assert {path.removeprefix(f"{tmp_path.as_posix()}/") for path in paths} == ({file} - {None})
+
+
 @pytest.mark.parametrize("marks", ['"{}"', "`{}`"])
 def test_words_between_quotation_marks_are_looked_for_side_by_side(marks):
     graph = Graph.of(

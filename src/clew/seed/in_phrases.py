@@ -9,8 +9,9 @@ and Schütze, "Introduction to Information Retrieval", 2008, section 2.4).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ _MARKS = ".:!?"  # which a sentence puts behind a word
 _NUMBER = re.compile(r"v?([0-9]+(?:\.[0-9]+)+(?:[a-z]+[0-9]*)?|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
 _FILE_NAME = re.compile(r"[^\W_][\w./-]*\.[a-z][a-z0-9]{0,9}")
 MAX_NAME = 256  # signs
+# A drive before the path of a file, and a line behind it.
+_AROUND_PATH = re.compile(r"\A[a-z]:(?=/)|(?::[0-9]{1,7}){1,2}\Z")
 # Typographic marks stand around names, too, which are found by their words.
 _QUOTED = re.compile(r"[\"`]([^\"`\n]{1,200})[\"`]")
 
@@ -120,7 +123,9 @@ def phrases_of(question: str) -> list[Phrase]:
     quoted = [text.strip() for text in _QUOTED.findall(folded)]
     found = {text: Phrase(text, in_text=1.0) for text in quoted if len(words(text)) > 1}
     for written in _BETWEEN.split(folded):
-        text = written.strip(_MARKS)[:MAX_NAME]
+        text = _AROUND_PATH.sub("", written.replace("\\", "/").strip(_MARKS)).lstrip("/.")[
+            -MAX_NAME:
+        ]
         if number := _NUMBER.fullmatch(text):
             found.setdefault(number[1], Phrase(number[1]))
         elif _FILE_NAME.fullmatch(text):
@@ -166,17 +171,31 @@ def _weights(
 
 
 def _is_in_file(graph: Graph, name: str) -> Mask:
-    """Return which passages were read from a file of that name, or of a path that ends so."""
+    """Return which passages were read from the file of a name, or of a path like it.
+
+    Of a path the last two parts must be those of the file at least: that of a traceback begins with
+    folders of another machine. Where several files are like it, those that share most are meant.
+    """
+    parts = name.split("/")
     if not _FILE_NAME.fullmatch(name):
         return np.zeros(len(graph), np.bool_)
-    sources, end = graph.part(SourcesPart()), f"/{name}"
-    numbers = [
-        number
-        for number, path in enumerate(sources.names)
-        if f"/{fold_case(path)}".replace("\\", "/").endswith(end)
-    ]
+    sources = graph.part(SourcesPart())
+    shared = dict[int, int]()
+    for number, path in enumerate(sources.names):
+        folded = path.lower() if path.isascii() else fold_case(path)
+        if folded.endswith(parts[-1]):
+            shared[number] = _common_end(parts, folded.replace("\\", "/").split("/"))
+    most = max(shared.values(), default=0)
+    is_enough = most >= min(2, len(parts))
+    numbers = [number for number, n in shared.items() if is_enough and n == most]
     mask: Mask = np.isin(sources.of_nodes, numbers) & graph.kinds.mask("passage")
     return mask
+
+
+def _common_end(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many parts two paths share at their ends."""
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _places_with_parts(index: InvertedIndex, text: str) -> NDArray[np.int64]:
