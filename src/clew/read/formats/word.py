@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
-from xml.parsers.expat import ExpatError
-from zipfile import BadZipFile, ZipFile
 
 from clew.document import Document
 from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
@@ -33,6 +31,10 @@ def read(file: SourceFile) -> Iterator[Document]:
 
 
 def _as_html(raw: bytes) -> str:
+    # Most folders have no such file: what reads it is loaded where there is one.
+    from xml.parsers.expat import ExpatError
+    from zipfile import BadZipFile, ZipFile
+
     import mammoth
 
     if raw.startswith(_OLD_OR_LOCKED):
