@@ -27,10 +27,11 @@ class Parser(argparse.ArgumentParser):
         if unknown := re.search(r"unrecognized arguments: --([\w-]+)", message):
             known = [name.removeprefix("--") for name in self._known if name.startswith("--")]
             return "".join(f"--{name}" for name in get_close_matches(unknown[1], known, 1, SIMILAR))
-        if unknown := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
-            known = [name.strip("' ") for name in unknown[2].split(",")]
-            return next(iter(get_close_matches(unknown[1], known, 1, SIMILAR)), "")
-        return ""
+        typed, behind, choices = message.partition("invalid choice: '")[2].partition(
+            "' (choose from "
+        )
+        known = [name.strip("' ") for name in choices.rstrip(")").split(",")] if behind else []
+        return next(iter(get_close_matches(typed, known, 1, SIMILAR)), "")
 
     @property
     def _known(self) -> list[str]:
