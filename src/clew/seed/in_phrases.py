@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Floats, Graph, Mask, Rows, canonical_text, titles_of
+from clew.graph import Floats, Graph, Mask, Rows, canonical_text, texts_at, titles_of
 from clew.graph.sources import SourcesPart
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
@@ -27,7 +27,7 @@ from clew.text.words import fold_case, terms, words
 from clew.types import Query, Seed, Seeds
 
 MAX_PHRASES = 8  # of one question
-MAX_LOOKED_THROUGH = 2_000  # passages with all parts, those first that another seed scores highest
+MAX_LOOKED_THROUGH = 1_000  # passages with all parts, those first that another seed scores highest
 IN_TEXT = 0.3  # of what a phrase in the heading or in the file's name counts
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
 _BETWEEN = re.compile(r"[\s'\"`()\[\]{}<>,;«»“”„…]+")
@@ -214,15 +214,19 @@ def _places_with_parts(index: InvertedIndex, text: str) -> NDArray[np.int64]:
 
 def _shares(graph: Graph, rows: Rows, phrase: Phrase) -> list[float]:
     """Return 1 for a node with a phrase in its heading, less in its text, and else 0."""
-    pattern = pattern_of(phrase.text)
+    pattern, part = pattern_of(phrase.text), max(phrase.text.split(), key=len)
 
     def has(text: str) -> bool:
-        return pattern.search(fold_case(canonical_text(graph, text))) is not None
+        text = canonical_text(graph, text)
+        if text.isascii() and part not in text.lower():  # as most; to fold them takes longer
+            return False
+        return pattern.search(fold_case(text)) is not None
 
     titled = dict[int, bool]()  # what stands in one container has one heading
     shares = list[float]()
-    for row, container in zip(rows.tolist(), graph.parents[rows].tolist(), strict=True):
+    containers, texts = graph.parents[rows].tolist(), texts_at(graph.texts, rows.tolist())
+    for row, container, text in zip(rows.tolist(), containers, texts, strict=True):
         if container not in titled:
             titled[container] = has("\n".join(titles_of(graph, row)))
-        shares.append(1.0 if titled[container] else phrase.in_text * has(graph.texts[row]))
+        shares.append(1.0 if titled[container] else phrase.in_text * has(text))
     return shares
