@@ -126,6 +126,7 @@ def test_words_between_quotation_marks_are_looked_for_side_by_side(marks):
         "Did it rise by 4.50%, to $4.50?",
         "What are «red blue» mothers?",
         "e.g. graph.of",
+        'Who sang "Red Blue" and "It Rose by E.g."?',  # titles
         'Is "a" red blue, and "b"?',  # nothing stands between the second mark and the third
         "",
     ],

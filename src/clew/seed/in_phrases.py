@@ -23,7 +23,7 @@ from clew.graph.sources import SourcesPart
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
 from clew.seed.in_own_words import InOwnWords
-from clew.text.words import fold_case, terms, words
+from clew.text.words import fold_case, terms
 from clew.types import Query, Seed, Seeds
 
 MAX_PHRASES = 8  # of one question
@@ -38,7 +38,9 @@ _FILE_NAME = re.compile(r"[^\W_][\w./-]*\.[a-z][a-z0-9]{0,9}")
 MAX_NAME = 256  # signs
 # A drive before the path of a file, and a line behind it.
 _AROUND_PATH = re.compile(r"\A[a-z]:(?=/)|(?::[0-9]{1,7}){1,2}\Z")
-# Typographic marks stand around names, too, which are found by their words.
+MIN_WORDS = 2  # in small letters, which words between quotation marks have that are no title
+MIN_LETTERS = 4  # of these
+# Typographic marks stand mostly around names.
 _QUOTED = re.compile(r"[\"`]([^\"`\n]{1,200})[\"`]")
 
 
@@ -47,8 +49,8 @@ class InPhrases:
     """Score by another seed, and higher what has the phrases of the question.
 
     A phrase is a version, an address or a date in digits, the name of a file, which all passages of
-    that file have, or several words between straight quotation marks. A passage with it in its
-    heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
+    that file have, or words between straight quotation marks that are no title. A passage with it
+    in its heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
     the phrase is. With it in the text alone the share is three tenths of that, unless it stands
     between quotation marks. What is in a file that is named has half of the best score at least.
 
@@ -114,14 +116,14 @@ def phrases_of(question: str) -> list[Phrase]:
     name of code.
 
     Example:
-        >>> question = 'Is config.py new in v3.0.0 of 2024-05-17? "No  way", 12 or $4.50.'
+        >>> question = 'Is config.py new in v3.0.0 of 2024-05-17? "No  such file", 12 or $4.50.'
         >>> found = phrases_of(question)
         >>> [phrase.text for phrase in found]
-        ['no way', 'config.py', '3.0.0', '2024-05-17']
+        ['no such file', 'config.py', '3.0.0', '2024-05-17']
     """
     folded = fold_case(question)
-    quoted = [text.strip() for text in _QUOTED.findall(folded)]
-    found = {text: Phrase(text, in_text=1.0) for text in quoted if len(words(text)) > 1}
+    quoted = [fold_case(text) for text in _QUOTED.findall(question) if not _is_name(text)]
+    found = {text: Phrase(text, in_text=1.0) for text in quoted}
     for written in _BETWEEN.split(folded):
         text = _AROUND_PATH.sub("", written.replace("\\", "/").strip(_MARKS)).lstrip("/.")[
             -MAX_NAME:
@@ -131,6 +133,17 @@ def phrases_of(question: str) -> list[Phrase]:
         elif _FILE_NAME.fullmatch(text):
             found.setdefault(text, Phrase(text))
     return list(found.values())[:MAX_PHRASES]
+
+
+def _is_name(text: str) -> bool:
+    """Return whether what stands between quotation marks is a title or a word, found by its words.
+
+    Example:
+        >>> _is_name("Wonderland by Night"), _is_name("Working outside of the context")
+        (True, False)
+    """
+    lower = [word for word in text.split() if word.islower() and len(word) >= MIN_LETTERS]
+    return len(lower) < MIN_WORDS
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
