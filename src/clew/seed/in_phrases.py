@@ -125,9 +125,8 @@ def phrases_of(question: str) -> list[Phrase]:
     quoted = [fold_case(text) for text in _QUOTED.findall(question) if not _is_name(text)]
     found = {text: Phrase(text, in_text=1.0) for text in quoted}
     for written in _BETWEEN.split(folded):
-        text = _AROUND_PATH.sub("", written.replace("\\", "/").strip(_MARKS)).lstrip("/.")[
-            -MAX_NAME:
-        ]
+        path = written.replace("\\", "/").strip(_MARKS)[-MAX_NAME:]
+        text = _AROUND_PATH.sub("", path).lstrip("/.")
         if number := _NUMBER.fullmatch(text):
             found.setdefault(number[1], Phrase(number[1]))
         elif _FILE_NAME.fullmatch(text):

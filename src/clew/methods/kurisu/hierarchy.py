@@ -329,14 +329,14 @@ def _weighted_sums(
         tokens = np.maximum(graph.tokens[block], 1).astype(np.float32)
         weighted = graph.vectors[block] * tokens[:, None]
         first, last = np.searchsorted(inside, [start, start + len(block)])
-        touched = distinct(into[first:last])
-        m = len(touched)
+        own_sums = distinct(into[first:last])
+        m = len(own_sums)
         # A sum so far comes first, and then what is added to it: rounded as in one run.
         columns = np.concatenate([np.arange(m), m + inside[first:last] - start])
-        owners = np.concatenate([np.arange(m), np.searchsorted(touched, into[first:last])])
+        owners = np.concatenate([np.arange(m), np.searchsorted(own_sums, into[first:last])])
         entries = np.ones(len(columns), np.float32), (owners, columns)
-        so_far = np.concatenate([sums[touched], weighted])
-        sums[touched] = csr_array(entries, (m, len(so_far))) @ so_far
+        so_far = np.concatenate([sums[own_sums], weighted])
+        sums[own_sums] = csr_array(entries, (m, len(so_far))) @ so_far
         total = np.concatenate([total, weighted]).sum(axis=0, keepdims=True)
         if len(block) == BLOCK:
             release_free_memory()  # what it took to make these

@@ -27,6 +27,16 @@ _CONTROL = re.compile(f"[{re.escape(bytes(BINARY_BYTES).decode())}]")
 _WHOLE_SIGN = re.compile("[^\x00-\x7f\ufffd]")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+DAMAGE = (  # what libraries raise over the bytes of a damaged file, beside errors of their own
+    OSError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    RecursionError,
+    NotImplementedError,
+)
+
 
 class UnreadableFileError(Exception):
     """A file is not read; the message is the reason that the caller sees in `skipped`."""

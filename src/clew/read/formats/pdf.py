@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.file_format import DAMAGE, Format, SourceFile, UnreadableFileError
 from clew.source_map import SourceMap
 
 _CUT_WORD = re.compile(
@@ -52,17 +52,7 @@ def _title_and_pages(file: SourceFile) -> tuple[str, list[str]]:
             raise UnreadableFileError("locked by a password")
         texts = [join_cut_words(page.extract_text()) for page in reader.pages]
         title = str((reader.metadata and reader.metadata.title) or "").strip()
-    except (
-        PyPdfError,
-        OSError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        RecursionError,
-        NotImplementedError,
-        ImportError,
-    ) as error:
+    except (PyPdfError, ImportError, *DAMAGE) as error:
         raise UnreadableFileError(f"not readable as PDF: {error}") from error
     except ValueError as error:
         raise UnreadableFileError(str(error)) from error

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.file_format import DAMAGE, Format, SourceFile, UnreadableFileError
 from clew.read.formats.html import parse_page
 from clew.source_map import SourceMap
 
@@ -48,18 +48,7 @@ def _as_html(raw: bytes) -> str:
             )
         pictures = mammoth.images.img_element(_without_source)
         made = mammoth.convert_to_html(BytesIO(raw), style_map=STYLES, convert_image=pictures)
-    except (
-        BadZipFile,
-        ExpatError,
-        OSError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        RecursionError,
-        NotImplementedError,
-        ValueError,
-    ) as error:
+    except (BadZipFile, ExpatError, ValueError, *DAMAGE) as error:
         raise UnreadableFileError(f"not readable as a document of Word: {error}") from error
     html: str = made.value
     return html
