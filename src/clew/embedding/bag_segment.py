@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.kernels.bag_lanes import LANES
 from clew.algorithms.kernels.bags import add_scaled
 from clew.embedding.bag_table import BagTable
 from clew.embedding.bags import BATCH, OF_PIECES, OF_TERMS, Bags, TextBags
@@ -209,6 +210,45 @@ class BagSegment:
             table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(found))))
             found = table.sums(self.pieces, OF_PIECES, table.piece_factors(query))
         return found
+
+    def several_products(self, queries: Vectors) -> Vectors:
+        found = np.empty((len(queries), len(self.scales)), np.float32)
+        for start in range(0, len(queries), LANES):
+            some = queries[start : start + LANES]
+            if len(some) == 1:
+                found[start] = self.products(some[0])
+                continue
+            halves = zip(*self._half_sums_of_several(some), some, strict=True)
+            for row, (of_pieces, of_terms, query) in enumerate(halves, start):
+                mean = self.table.of_mean(query)
+                found[row] = add_scaled(of_pieces, of_terms, self.scales, mean)
+        if len(self.other_rows):
+            for row, query in enumerate(queries):
+                found[row, self.other_rows] = products(self.others, query)
+        return found
+
+    def _half_sums_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
+        """Return what `half_sums` does for at most `LANES` vectors: float64 [m, n] twice."""
+        n = len(queries)
+
+        def sums_of_pieces() -> Floats:
+            of_pieces, _ = self.table.factors_of_several(queries)
+            return self.pieces.sums_of_several(OF_PIECES, of_pieces, n)
+
+        def sums_of_terms() -> Floats:
+            _, of_terms = self.table.factors_of_several(queries)
+            return self.terms.sums_of_several(OF_TERMS, of_terms, n)
+
+        self.table.factors_of_several(queries)  # before two threads ask for them
+        if self.terms.n_entries >= MIN_BESIDE:
+            of_pieces, of_terms = both(sums_of_pieces, sums_of_terms)
+        else:
+            of_pieces, of_terms = sums_of_pieces(), sums_of_terms()
+        if math.isnan(of_pieces.sum()):  # some have pieces that no row had so far
+            without = np.flatnonzero(np.isnan(of_pieces[0]))
+            self.table.compare_also(self.pieces.take(without))
+            of_pieces = sums_of_pieces()
+        return of_pieces, of_terms
 
     def release_pages(self) -> None:
         for array in (self.others, self.pieces.columns, self.terms.columns):

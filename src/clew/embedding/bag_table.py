@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
+from clew.algorithms.kernels.bag_lanes import LANES, row_products_of_several
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, row_products
 from clew.embedding.bags import BATCH, Bags, TextBags, columns_in_use
 from clew.embedding.compared_pieces import ComparedPieces
@@ -169,6 +170,7 @@ class BagTable:
         self._known_compared: ComparedPieces | None = None
         self._last_pieces: tuple[bytes, ComparedPieces, Floats] | None = None
         self._last_terms: tuple[bytes, _OfTerms, Floats] | None = None
+        self._last_several: tuple[bytes, ComparedPieces, _OfTerms, Floats, Floats] | None = None
         self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
         self.recent: Kept[str, TextBags] = Kept(MAX_COUNTED)
         self._numbers: Numbering[str] | None = None
@@ -277,6 +279,27 @@ class BagTable:
         self._last_terms = key, own, factors
         return factors
 
+    def factors_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
+        """Return `piece_factors` and `term_factors` of several vectors, side by side.
+
+        Args:
+            queries: float32 [m, d], at most `LANES` vectors.
+
+        Returns:
+            float64 [32000, LANES] and float64 [terms, LANES], zeros behind the last vector.
+        """
+        key, own, last = queries.tobytes(), self._of_terms, self._last_several
+        if last is not None and last[0] == key and last[1] is self._compared and last[2] is own:
+            return last[3], last[4]
+        of_pieces, spellings = np.zeros((PIECES, LANES)), np.zeros((SIGNATURE_WIDTH, LANES))
+        for lane, query in enumerate(queries):
+            of_pieces[:, lane] = self.piece_factors(query)
+            spellings[:, lane] = query[DIMENSIONS:]
+        of_terms = _products_of_several(own.signatures, own.long_signatures, spellings)
+        of_terms *= own.weights[:, None]
+        self._last_several = key, self._compared, own, of_pieces, of_terms
+        return of_pieces, of_terms
+
     def of_mean(self, query: Vectors) -> np.float32:
         """Return the product of a vector with what is subtracted from every vector."""
         return np.float32(self.embedder.mean.astype(np.float64) @ query)
@@ -355,4 +378,26 @@ def _products_of(signatures: CompressedRows, long_ones: list[int], vector: Float
     for row in long_ones:
         own = slice(starts[row], starts[row + 1])
         found[row] = np.add.reduceat(values[own] * vector[columns[own]], [0])[0]
+    return found
+
+
+def _products_of_several(
+    signatures: CompressedRows, long_ones: list[int], vectors: Floats
+) -> Floats:
+    """Return what `_products_of` does for several vectors: float64 [n, LANES].
+
+    Args:
+        signatures: as in `_products_of`.
+        long_ones: as in `_products_of`.
+        vectors: float64 [d, LANES].
+    """
+    starts, columns, values = signatures.starts, signatures.columns, signatures.values
+    if not len(values):
+        return np.zeros((0, LANES))
+    found: Floats = row_products_of_several(starts, columns, values, vectors)
+    for row in long_ones:
+        own = slice(starts[row], starts[row + 1])
+        for lane in range(LANES):
+            terms = values[own] * vectors[columns[own], lane]
+            found[row, lane] = np.add.reduceat(terms, [0])[0]
     return found

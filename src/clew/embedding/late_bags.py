@@ -250,6 +250,9 @@ class LateBagSegment:
     def products(self, query: Vectors) -> Vectors:
         return self.bags.products(query)
 
+    def several_products(self, queries: Vectors) -> Vectors:
+        return self.bags.several_products(queries)
+
     def release_pages(self) -> None:
         if self._segment is not None:
             self._segment.release_pages()

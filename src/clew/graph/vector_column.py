@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol, TypeAlias, overload
+from typing import Any, Protocol, TypeAlias, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -70,6 +70,15 @@ class VectorSegment(Protocol):
 
     def release_pages(self) -> None:
         """Let the system take back the memory of a mapped file's pages."""
+        ...
+
+
+@runtime_checkable
+class ComparesSeveral(Protocol):
+    """A segment that is compared with several vectors in less time than one by one."""
+
+    def several_products(self, queries: Vectors) -> Vectors:
+        """Return the dot products of the rows with vectors, float32 [m, d]: float32 [m, n]."""
         ...
 
 
@@ -205,6 +214,24 @@ class VectorColumn:
         """Return the dot products of all rows with a float32 vector: float32 [n]."""
         parts = [segment.products(query) for segment in self.segments]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def several_products(self, queries: Vectors) -> Vectors:
+        """Return the dot products of all rows with several vectors: float32 [m, n].
+
+        They are those of `products`, to the bit. A segment that has a `several_products` of its own
+        goes through its rows once for all vectors.
+
+        Args:
+            queries: float32 [m, d].
+        """
+        found = np.empty((len(queries), len(self)), np.float32)
+        for (start, end), segment in zip(pairwise(self._starts), self.segments, strict=True):
+            if isinstance(segment, ComparesSeveral):
+                found[:, start:end] = segment.several_products(queries)
+            else:
+                for row, query in enumerate(queries):
+                    found[row, start:end] = segment.products(query)
+        return found
 
     def release_pages(self) -> None:
         """Let the system take back the memory of mapped files' pages."""

@@ -617,12 +617,9 @@ def _cosines_of(
     if compared is None and is_dense:
         return _all_products(some, np.asarray(every))
     compared = np.arange(len(every)) if compared is None else compared
-    cosines = np.empty((len(some), len(compared)), np.float32)
     if not is_dense and len(some) <= MAX_BY_PRODUCTS:
-        others = take_vectors(every, compared)
-        for place, vector in enumerate(some):
-            cosines[place] = products(others, vector)
-        return cosines
+        return VectorColumn.of(take_vectors(every, compared)).several_products(some)
+    cosines = np.empty((len(some), len(compared)), np.float32)
     for first, block in in_blocks(compared, COPIED_ROWS):
         other = np.asarray(take_vectors(every, block))
         cosines[:, first : first + len(block)] = some @ other.T
