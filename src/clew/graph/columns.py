@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -31,6 +32,8 @@ Value = TypeVar("Value", bound=np.generic, covariant=True)
 COPIED_ROWS = 512
 MIN_BISECTED = 16  # names for each that is looked for among them without a dictionary
 MAX_INSERTED = 64  # names that are put among others one by one
+LOOKED_AT = 4096  # rows that are looked at first, to see whether every word is used
+MAX_ABSENT = 1000  # values that are left out one by one
 RELEASED_BYTES = 32 * 2**20  # of a mapped file are read before its pages are released
 
 
@@ -331,17 +334,36 @@ class Labels:
         taken = Labels(pick(self.names, used), freeze(codes, np.int32))
         return taken._known_sorted() if self.__dict__.get("is_sorted") else taken
 
+    def between(self, start: int, end: int) -> Labels:
+        """Return the column of the rows from one on, and before another, without a copy.
+
+        A word that no row uses any more stays.
+        """
+        some = Labels(self.names, self.codes[start:end])
+        return some._known_sorted() if self.__dict__.get("is_sorted") else some
+
     @classmethod
     def join(cls, parts: Sequence[Labels]) -> Labels:
         """Return the columns one after the other."""
         names = _joined_names(parts)
         chunks = [
-            part.codes if part.names is names else _places(part.names, names)[part.codes]
+            part.codes
+            if part.names is names or part.names == names[: len(part.names)]
+            else _places(part.names, names)[part.codes]
             for part in parts
             if len(part)
         ]
         codes = seal(np.concatenate([freeze([], np.int32), *chunks]))
         return cls(names, codes)._known_sorted()
+
+    @cached_property
+    def are_used(self) -> bool:
+        """Whether every word is that of some row."""
+        used, start, size = np.zeros(len(self.names), np.bool_), 0, LOOKED_AT
+        while start < len(self.codes) and not used.all():
+            used[self.codes[start : start + size]] = True
+            start, size = start + size, 2 * size
+        return bool(used.all())
 
     @cached_property
     def is_sorted(self) -> bool:
@@ -457,13 +479,26 @@ class Ragged:
         slots = expand_ranges(self.starts[rows], lengths)
         return Ragged(seal(offsets_of(lengths)), seal(self.values[slots]))
 
+    def between(self, start: int, end: int) -> Ragged:
+        """Return the lists from one on, and before another; their values are not copied."""
+        starts = self.starts[start : end + 1]
+        first = starts[0]
+        return Ragged(starts - first if first else starts, self.values[first : starts[-1]])
+
     def renumbered(self, new: Rows) -> Ragged:
         """Return the lists with every value `v` replaced by `new[v]`, or left out if that is -1."""
         values = new[self.values] if len(self.values) else self.values
-        present = values >= 0
-        if present.all():
+        absent = np.flatnonzero(values < 0)
+        if not len(absent):
             return Ragged(self.starts, seal(values))
-        return Ragged(seal(offsets_of(present)[self.starts]), seal(values[present]))
+        if len(absent) > MAX_ABSENT:
+            present = values >= 0
+            return Ragged(seal(offsets_of(present)[self.starts]), seal(values[present]))
+        starts = self.starts.copy()  # each is less by those left out before it
+        places = np.searchsorted(starts, absent, side="right").tolist()
+        for n_before, (first, last) in enumerate(pairwise([*places, len(starts)]), 1):
+            starts[first:last] -= n_before
+        return Ragged(seal(starts), seal(np.delete(values, absent)))
 
     @classmethod
     def join(cls, parts: Sequence[Ragged]) -> Ragged:
@@ -471,6 +506,9 @@ class Ragged:
         if not parts:
             return cls.empty(0)
         firsts = offsets_of([len(part.values) for part in parts])
-        starts = [part.starts[:-1] + first for part, first in zip(parts, firsts, strict=False)]
-        values = np.concatenate([part.values for part in parts])
-        return cls(seal(np.concatenate([*starts, firsts[-1:]])), seal(values))
+        bounds = offsets_of([len(part) for part in parts])
+        starts = np.empty(bounds[-1] + 1, np.int64)
+        for part, first, (start, end) in zip(parts, firsts, pairwise(bounds), strict=False):
+            np.add(part.starts[:-1], first, out=starts[start:end])
+        starts[-1] = firsts[-1]
+        return cls(seal(starts), seal(np.concatenate([part.values for part in parts])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -141,17 +141,19 @@ class DeferredEdges(Edges):
     def _made_apart_from(self, kinds: Collection[str]) -> tuple[Edges, dict[str, int]]:
         """Return what `apart_from` does, of edges that are not all made."""
         early, places, at = self.__dict__["_early"], dict[str, int](), 0
+        if not early.kinds.are_used:
+            early = replace(early, kinds=early.kinds.take(slice(None)))
         parts = list[Edges]()
         for i, (kind, place) in enumerate(
             zip(self.late_kinds, self.__dict__["_places"], strict=True)
         ):
-            parts.append(early.take(np.arange(at, place)))
+            parts.append(early.between(at, place))
             at = place
             if kind in kinds:
                 places[kind] = sum(map(len, parts))
             else:
                 parts.append(self._part(i))
-        parts.append(early.take(np.arange(at, len(early))))
+        parts.append(early.between(at, len(early)))
         return Edges.join(parts), places
 
     def _part(self, i: int) -> Edges:

@@ -132,6 +132,21 @@ class Edges:
             self.read_from.take(rows),
         )
 
+    def between(self, start: int, end: int) -> Edges:
+        """Return the edges from one on, and before another; the columns are not copied.
+
+        A kind that none of them has may still be among the names.
+        """
+        some = slice(start, end)
+        return Edges(
+            self.tails[some],
+            self.heads[some],
+            self.kinds.between(start, end),
+            self.weights[some],
+            self.facts[some],
+            self.read_from.between(start, end),
+        )
+
     @property
     def kind_names(self) -> tuple[str, ...]:
         """The kinds that there are, sorted, and those of edges that are not made yet."""

@@ -281,8 +281,7 @@ class RowLists:
         return column.take(rows)
 
     def between(self, column: Ragged, start: int, end: int) -> Ragged:
-        starts = column.starts[start : end + 1]
-        return Ragged(starts - starts[0], column.values[starts[0] : starts[-1]])
+        return column.between(start, end)
 
     def gather(self, parts: Sequence[Ragged], places: NDArray[np.int64]) -> Ragged:
         return Ragged.join(parts).take(places)

@@ -109,9 +109,7 @@ def _is_of_another_kind(
 
 def _are_used_and_sorted(labels: Labels) -> bool:
     """Whether the names are those that are read again of the words of the rows."""
-    used = np.zeros(len(labels.names), np.bool_)
-    used[labels.codes] = True
-    return bool(used.all()) and labels.is_sorted
+    return labels.are_used and labels.is_sorted
 
 
 def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChange]:
@@ -143,7 +141,7 @@ def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChang
 def _renumbered(rows: NDArray[np.int32], change: RowChange) -> NDArray[np.int32]:
     if change.keeps_numbers or not change.n_before:
         return rows
-    return np.where(rows >= 0, change.numbering[rows], -1)
+    return np.append(change.numbering, np.int32(-1))[rows]  # -1 is the last place
 
 
 def _write_column(

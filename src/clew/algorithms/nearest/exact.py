@@ -28,7 +28,6 @@ from clew.graph import (
     Vectors,
     freeze,
     in_blocks,
-    products,
     release_pages,
     take_vectors,
     vectors_of,
