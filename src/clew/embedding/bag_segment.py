@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.kernels.bag_lanes import LANES
 from clew.algorithms.kernels.bags import add_scaled
 from clew.embedding.bag_table import BagTable
 from clew.embedding.bags import BATCH, OF_PIECES, OF_TERMS, Bags, TextBags
@@ -213,22 +212,14 @@ class BagSegment:
 
     def several_products(self, queries: Vectors) -> Vectors:
         found = np.empty((len(queries), len(self.scales)), np.float32)
-        for start in range(0, len(queries), LANES):
-            some = queries[start : start + LANES]
-            if len(some) == 1:
-                found[start] = self.products(some[0])
-                continue
-            halves = zip(*self._half_sums_of_several(some), some, strict=True)
-            for row, (of_pieces, of_terms, query) in enumerate(halves, start):
-                mean = self.table.of_mean(query)
-                found[row] = add_scaled(of_pieces, of_terms, self.scales, mean)
-        if len(self.other_rows):
-            for row, query in enumerate(queries):
-                found[row, self.other_rows] = products(self.others, query)
+        halves = zip(*self._half_sums_of_several(queries), strict=True)
+        for row, query, (of_pieces, of_terms) in zip(found, queries, halves, strict=True):
+            row[:] = add_scaled(of_pieces, of_terms, self.scales, self.table.of_mean(query))
+            row[self.other_rows] = products(self.others, query)
         return found
 
     def _half_sums_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
-        """Return what `half_sums` does for at most `LANES` vectors: float64 [m, n] twice."""
+        """Return what `half_sums` does for each of some vectors: float64 [m, n] twice."""
         n = len(queries)
 
         def sums_of_pieces() -> Floats:

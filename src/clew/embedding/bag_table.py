@@ -286,18 +286,20 @@ class BagTable:
             queries: float32 [m, d], at most `LANES` vectors.
 
         Returns:
-            float64 [32000, LANES] and float64 [terms, LANES], zeros behind the last vector.
+            float64 [32000, LANES] and float64 [terms, LANES].
         """
-        key, own, last = queries.tobytes(), self._of_terms, self._last_several
-        if last is not None and last[0] == key and last[1] is self._compared and last[2] is own:
+        key, compared, own = queries.tobytes(), self._compared, self._of_terms
+        last = self._last_several
+        if last is not None and last[0] == key and last[1] is compared and last[2] is own:
             return last[3], last[4]
-        of_pieces, spellings = np.zeros((PIECES, LANES)), np.zeros((SIGNATURE_WIDTH, LANES))
-        for lane, query in enumerate(queries):
-            of_pieces[:, lane] = self.piece_factors(query)
-            spellings[:, lane] = query[DIMENSIONS:]
+        n, pieces = len(queries), compared.pieces
+        of_pieces, spellings = np.full((PIECES, LANES), np.nan), np.zeros((SIGNATURE_WIDTH, LANES))
+        products = compared.several_products(queries[:, :DIMENSIONS])
+        of_pieces[pieces, :n] = products.T * self.piece_roots[pieces, None]
+        spellings[:, :n] = queries[:, DIMENSIONS:].T
         of_terms = _products_of_several(own.signatures, own.long_signatures, spellings)
         of_terms *= own.weights[:, None]
-        self._last_several = key, self._compared, own, of_pieces, of_terms
+        self._last_several = key, compared, own, of_pieces, of_terms
         return of_pieces, of_terms
 
     def of_mean(self, query: Vectors) -> np.float32:

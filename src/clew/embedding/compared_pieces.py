@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.kernels.block_products import block_products, in_blocks
+from clew.algorithms.kernels.block_products import WIDTH, block_products, in_blocks
 from clew.embedding.word_vectors import PIECES, piece_vectors, stored_vectors
 from clew.graph import Mask, Vectors, products
 
@@ -54,6 +54,27 @@ class ComparedPieces:
             self._times += 1
             if self._times == MIN_ASKED:
                 self._stand_in_blocks(vectors, vector, found)
+        return found
+
+    def several_products(self, vectors: Vectors) -> Vectors:
+        """Return what `products` does for each of several vectors, float32 [m, p].
+
+        Some pieces are compared with all vectors before the next are read.
+
+        Args:
+            vectors: float32 [m, d].
+        """
+        found = np.empty((len(vectors), len(self.pieces)), np.float32)
+        found[0] = self.products(vectors[0])  # which may bring them into blocks
+        blocks, rows = self._blocks, piece_vectors() if self._vectors is None else self._vectors
+        for start in range(0, len(self.pieces), WIDTH):
+            some = slice(start, start + WIDTH)
+            own = rows[some] if blocks is None else blocks[start // WIDTH :][:1]
+            for row, vector in zip(found[1:, some], vectors[1:], strict=True):
+                of_own = products(own, vector) if blocks is None else block_products(own, vector)
+                row[:] = of_own[: len(row)]
+        if self._times < MIN_ASKED:  # the next one brings them into blocks
+            self._times = min(self._times + len(vectors), MIN_ASKED) - 1
         return found
 
     def _stand_in_blocks(self, vectors: Vectors, vector: Vectors, expected: Vectors) -> None:

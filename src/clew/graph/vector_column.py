@@ -29,6 +29,8 @@ from clew.graph.columns import (
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
 MAPPED_ROWS = 64  # of a file, copied before its pages go: with each come some of its neighbourhood
 MIN_SHARED = 10_000  # rows of an array, of which fewer are copied
+AT_ONCE = 8  # vectors with which rows are compared together
+MIN_TOGETHER = 3  # of fewer, one by one takes no longer
 MIN_RUN = 64  # rows of a run that is looked at where it is, on average
 FIRST_COLUMNS = 8  # by which most rows show that they are not all zeros
 MAX_RUNS = 64  # of consecutive rows that are looked at where they are; of more, rows are copied
@@ -78,7 +80,11 @@ class ComparesSeveral(Protocol):
     """A segment that is compared with several vectors in less time than one by one."""
 
     def several_products(self, queries: Vectors) -> Vectors:
-        """Return the dot products of the rows with vectors, float32 [m, d]: float32 [m, n]."""
+        """Return the dot products of the rows with some vectors: float32 [m, n].
+
+        Args:
+            queries: float32 [m, d], at most `AT_ONCE`.
+        """
         ...
 
 
@@ -225,12 +231,14 @@ class VectorColumn:
             queries: float32 [m, d].
         """
         found = np.empty((len(queries), len(self)), np.float32)
-        for (start, end), segment in zip(pairwise(self._starts), self.segments, strict=True):
-            if isinstance(segment, ComparesSeveral):
-                found[:, start:end] = segment.several_products(queries)
-            else:
-                for row, query in enumerate(queries):
-                    found[row, start:end] = segment.products(query)
+        for first, some in in_blocks(queries, AT_ONCE):
+            rows = found[first : first + AT_ONCE]
+            for (start, end), segment in zip(pairwise(self._starts), self.segments, strict=True):
+                if len(some) >= MIN_TOGETHER and isinstance(segment, ComparesSeveral):
+                    rows[:, start:end] = segment.several_products(some)
+                    continue
+                for row, query in zip(rows, some, strict=True):
+                    row[start:end] = segment.products(query)
         return found
 
     def release_pages(self) -> None:

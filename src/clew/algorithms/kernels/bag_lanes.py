@@ -14,8 +14,9 @@ import numpy as np
 
 from clew.algorithms.kernels.bags import bag_sums, row_products
 from clew.algorithms.kernels.compiled import Kernel, compiled
+from clew.graph.vector_column import AT_ONCE
 
-LANES = 8  # vectors at once: as many numbers as the longest registers hold, and a line of the cache
+LANES = AT_ONCE  # as many numbers as the longest registers hold, and a line of the cache
 
 
 def _add_entries(columns, counts, start, end, weights_of, products, sums):
