@@ -55,6 +55,7 @@ MAX_SAMPLE = 1024  # texts that the mean is computed from
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
 MAX_KNOWN_TERMS = 4096  # of questions, whose signatures are kept: some 5 MB
+MAX_KNOWN_COUNTS = 16_384  # terms whose numbers of texts are kept: some 2 MB
 FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
 
 Counts: TypeAlias = NDArray[np.int32]
@@ -482,8 +483,13 @@ class StaticEmbedding:
         if len(terms) > MAX_LOOKED_UP or not isinstance(self.vocabulary, SearchableTexts):
             yield from map(self._count_of.get, terms, repeat(1))
             return
-        for place in map(self._place_of, terms):
-            yield 1 if place is None else self.word_counts.item(place)
+        known = self._last_counts
+        for term in terms:
+            count = known.get(term)
+            if count is None:
+                place = self._place_of(term)
+                count = known.put(term, 1 if place is None else self.word_counts.item(place))
+            yield count
 
     def weights_of_counts(self, counts: Floats, rarest: NDArray[np.int64]) -> Floats:
         """Return the weights of terms that so many texts have: float64 [n].
@@ -536,6 +542,11 @@ class StaticEmbedding:
         vocabulary: object = self.vocabulary
         assert isinstance(vocabulary, SearchableTexts)
         return vocabulary.places()
+
+    @cached_property
+    def _last_counts(self) -> Kept[str, int]:
+        """The number of texts that have each term which was looked for last."""
+        return Kept(MAX_KNOWN_COUNTS)
 
     @cached_property
     def _count_of(self) -> dict[str, int]:

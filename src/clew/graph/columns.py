@@ -325,13 +325,13 @@ class Labels:
 
     def take(self, rows: NDArray[Any] | slice) -> Labels:
         """Return the column of the chosen rows; a word that no row uses any more is dropped."""
-        codes = self.codes[rows]
-        used = np.flatnonzero(np.bincount(codes, minlength=len(self.names)))
-        if len(used) < len(self.names):
+        taken = Labels(self.names, seal(self.codes[rows].astype(np.int32, copy=False)))
+        is_used = taken._used
+        if not is_used.all():
+            used = np.flatnonzero(is_used)
             number_of = np.zeros(len(self.names), np.int32)
             number_of[used] = np.arange(len(used), dtype=np.int32)
-            codes = number_of[codes]
-        taken = Labels(pick(self.names, used), freeze(codes, np.int32))
+            taken = Labels(pick(self.names, used), seal(number_of[taken.codes]))
         return taken._known_sorted() if self.__dict__.get("is_sorted") else taken
 
     def between(self, start: int, end: int) -> Labels:
@@ -359,11 +359,16 @@ class Labels:
     @cached_property
     def are_used(self) -> bool:
         """Whether every word is that of some row."""
+        return bool(self._used.all())
+
+    @property
+    def _used(self) -> Mask:
+        """Whether each word is that of some row; few rows show it where there are few words."""
         used, start, size = np.zeros(len(self.names), np.bool_), 0, LOOKED_AT
         while start < len(self.codes) and not used.all():
             used[self.codes[start : start + size]] = True
             start, size = start + size, 2 * size
-        return bool(used.all())
+        return used
 
     @cached_property
     def is_sorted(self) -> bool:

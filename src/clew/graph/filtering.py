@@ -175,7 +175,9 @@ def _new_numbers(stays: Mask) -> Rows:
 
 
 def _renumber(rows: Rows, new: Rows) -> Rows:
-    return freeze(np.where(rows >= 0, new[rows], -1) if len(new) else rows, np.int32)
+    if not len(new):
+        return freeze(rows, np.int32)
+    return seal(np.append(new, np.int32(-1))[rows])  # -1 is the last place
 
 
 def _pick_texts(column: tuple[str, ...], rows: NDArray[np.int64]) -> tuple[str, ...]:
