@@ -233,8 +233,12 @@ class VectorColumn:
         found = np.empty((len(queries), len(self)), np.float32)
         for first, some in in_blocks(queries, AT_ONCE):
             rows = found[first : first + AT_ONCE]
+            if len(some) < MIN_TOGETHER:
+                for row, query in zip(rows, some, strict=True):
+                    row[:] = self.products(query)
+                continue
             for (start, end), segment in zip(pairwise(self._starts), self.segments, strict=True):
-                if len(some) >= MIN_TOGETHER and isinstance(segment, ComparesSeveral):
+                if isinstance(segment, ComparesSeveral):
                     rows[:, start:end] = segment.several_products(some)
                     continue
                 for row, query in zip(rows, some, strict=True):

@@ -13,12 +13,14 @@ from clew.graph import (
     Graph,
     Mask,
     Rows,
+    VectorColumn,
     in_temporary_file,
     release_free_memory,
     take_vectors,
 )
 
 MANY_VECTORS = 20_000
+MAX_REMEMBERED = 512  # vectors that a column makes and keeps
 PAIRS_AT_ONCE = 8192  # whose vectors are copied, some 12 MB each where they have 384 numbers
 
 
@@ -102,7 +104,9 @@ def _cosines_of_pairs(
         some = slice(start, start + PAIRS_AT_ONCE)
         both = np.concatenate([first[some], second[some]])
         rows, places = np.unique(both, return_inverse=True)  # each is made once, all together
-        made = np.asarray(take_vectors(vectors, rows))
+        # Of a column, its own segments make them, which remember those that were just compared.
+        of_column = isinstance(vectors, VectorColumn) and len(rows) <= MAX_REMEMBERED
+        made = vectors[rows] if of_column else np.asarray(take_vectors(vectors, rows))
         left, right = np.split(places, 2)
         cosines[some] = np.einsum("ij,ij->i", made[left], made[right])
     return np.clip(cosines, np.finfo(np.float32).tiny, 1.0)  # of unit vectors, but for rounding
