@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.algorithms.kernels.renumbering import renumber
 from clew.graph import GraphColumns, Labels, freeze
 from clew.read import Triple
 from clew.store.column_kinds import (
@@ -141,7 +142,8 @@ def row_changes(before: GraphColumns, after: GraphColumns) -> dict[str, RowChang
 def _renumbered(rows: NDArray[np.int32], change: RowChange) -> NDArray[np.int32]:
     if change.keeps_numbers or not change.n_before:
         return rows
-    return np.append(change.numbering, np.int32(-1))[rows]  # -1 is the last place
+    numbers: NDArray[np.int32] = renumber(rows, change.numbering)
+    return numbers
 
 
 def _write_column(
@@ -180,7 +182,9 @@ def rows_with_other_values(
         before = kind.renumbered(before, referred.numbering)
     if isinstance(before, Labels):  # words are looked up once, not for each run
         before = Labels(after.names, freeze(codes_among(before, after), np.int32))
-    if isinstance(kind, VectorRows) or len(change.runs) > MAX_RUNS:
+    if isinstance(kind, VectorRows):
+        return kind.differing_in_runs(before, after, change.runs)
+    if len(change.runs) > MAX_RUNS:
         kept = kind.take(before, change.kept_before), kind.take(after, change.kept_after)
         return change.kept_after[kind.differing(*kept)]
     found = [np.zeros(0, np.int64)]
