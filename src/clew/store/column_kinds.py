@@ -24,6 +24,7 @@ from clew.graph import (
     Rows,
     VectorColumn,
     common_length,
+    distinct,
     places_among,
     release_pages,
     row_addresses,
@@ -312,16 +313,32 @@ class RowLists:
         return column.renumbered(new)
 
     def differing(self, before: Ragged, after: Ragged) -> Mask:
-        differing: Mask = np.zeros(len(after), np.bool_)
-        if np.array_equal(before.starts, after.starts):
-            unequal = np.flatnonzero(before.values != after.values)
-            differing[np.searchsorted(after.starts, unequal, side="right") - 1] = True
-            return differing
-        differing = before.lengths != after.lengths
-        alike = np.flatnonzero(~differing)
-        one, other = before.take(alike), after.take(alike)
-        differing[alike[one.owners[one.values != other.values]]] = True
+        differing = np.zeros(len(after), np.bool_)
+        differing[self.differing_in_runs(before, after, np.array([(0, 0, len(after))]))] = True
         return differing
+
+    def differing_in_runs(
+        self, before: Ragged, after: Ragged, runs: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the rows with another list in runs of kept rows, ascending.
+
+        Args:
+            before: The lists before.
+            after: The lists now.
+            runs: As in `clew.store.row_changes.RowChange`.
+        """
+        found = [np.zeros(0, np.int64)]
+        for start, at, n in runs.tolist():
+            then, now = before.starts[start : start + n + 1], after.starts[at : at + n + 1]
+            apart = now - then  # it stays the same where lists are of one length
+            longer = np.flatnonzero(apart[1:] != apart[:-1])
+            found.append(at + longer)
+            for first, last in zip([0, *(longer + 1).tolist()], [*longer.tolist(), n], strict=True):
+                values = after.values[now[first] : now[last]]
+                others = np.flatnonzero(before.values[then[first] : then[last]] != values)
+                rows = np.searchsorted(now, now[first] + others, side="right") - 1
+                found.append(at + rows)
+        return distinct(np.concatenate(found))
 
     def write(self, writer: ColumnWriter, name: str, column: Ragged, owners: Sequence[str]) -> None:
         writer.ragged(name, column)

@@ -20,6 +20,7 @@ from clew.store.column_kinds import (
     MAX_RUNS,
     ColumnKind,
     MetadataColumn,
+    RowLists,
     VectorRows,
     codes_among,
 )
@@ -182,9 +183,10 @@ def rows_with_other_values(
         before = kind.renumbered(before, referred.numbering)
     if isinstance(before, Labels):  # words are looked up once, not for each run
         before = Labels(after.names, freeze(codes_among(before, after), np.int32))
-    if isinstance(kind, VectorRows):
+    few_runs = len(change.runs) <= MAX_RUNS
+    if isinstance(kind, VectorRows) or (isinstance(kind, RowLists) and few_runs):
         return kind.differing_in_runs(before, after, change.runs)
-    if len(change.runs) > MAX_RUNS:
+    if not few_runs:
         kept = kind.take(before, change.kept_before), kind.take(after, change.kept_after)
         return change.kept_after[kind.differing(*kept)]
     found = [np.zeros(0, np.int64)]
