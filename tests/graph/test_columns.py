@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.graph import Labels, Ragged, expand_ranges, freeze, offsets_of, row_mask, unit_rows
+from clew.graph import (
+    Labels,
+    Ragged,
+    columns,
+    expand_ranges,
+    freeze,
+    offsets_of,
+    row_mask,
+    unit_rows,
+)
 
 WORDS = st.lists(st.sampled_from(["passage", "entity", "", "ß", "文"]), max_size=12)
 LISTS = st.lists(st.lists(st.integers(0, 8), max_size=5), max_size=9)
@@ -33,6 +44,12 @@ def test_labels_are_a_list_of_words(words, data):
     assert taken.names == tuple(sorted({words[i] for i in chosen})), (
         "words that no row uses are forgotten"
     )
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(words))] * 2)))
+    between = labels.between(start, end)
+    assert list(between) == words[start:end]
+    assert between.names == labels.names
+    with patch.object(columns, "LOOKED_AT", 1):
+        assert between.are_used == ({*words[start:end]} == {*words})
 
 
 @given(st.lists(WORDS, max_size=4))
@@ -56,9 +73,14 @@ def test_ragged_is_a_list_of_lists(lists, data):
     assert plain(ragged.take(np.array(mask, np.bool_))) == [
         part for part, stays in zip(lists, mask, strict=True) if stays
     ]
-    assert plain(ragged.renumbered(freeze(new, np.int32))) == [
-        [new[v] for v in part if new[v] >= 0] for part in lists
-    ]
+    wanted = [[new[v] for v in part if new[v] >= 0] for part in lists]
+    for most in (0, 1000):
+        with patch.object(columns, "MAX_ABSENT", most):
+            assert plain(ragged.renumbered(freeze(new, np.int32))) == wanted
+    start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(lists))] * 2)))
+    between = ragged.between(start, end)
+    assert plain(between) == lists[start:end]
+    assert plain(Ragged.join([between, ragged])) == [*lists[start:end], *lists]
 
 
 @given(st.lists(LISTS, max_size=4))
