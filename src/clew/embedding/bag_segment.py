@@ -220,24 +220,22 @@ class BagSegment:
 
     def _half_sums_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
         """Return what `half_sums` does for each of some vectors: float64 [m, n] twice."""
-        n = len(queries)
+        n, table = len(queries), self.table
+        factors = table.factors_of_several(queries)
 
         def sums_of_pieces() -> Floats:
-            of_pieces, _ = self.table.factors_of_several(queries)
-            return self.pieces.sums_of_several(OF_PIECES, of_pieces, n)
+            return self.pieces.sums_of_several(OF_PIECES, factors[0], n)
 
         def sums_of_terms() -> Floats:
-            _, of_terms = self.table.factors_of_several(queries)
-            return self.terms.sums_of_several(OF_TERMS, of_terms, n)
+            return self.terms.sums_of_several(OF_TERMS, factors[1], n)
 
-        self.table.factors_of_several(queries)  # before two threads ask for them
         if self.terms.n_entries >= MIN_BESIDE:
             of_pieces, of_terms = both(sums_of_pieces, sums_of_terms)
         else:
             of_pieces, of_terms = sums_of_pieces(), sums_of_terms()
         if math.isnan(of_pieces.sum()):  # some have pieces that no row had so far
-            without = np.flatnonzero(np.isnan(of_pieces[0]))
-            self.table.compare_also(self.pieces.take(without))
+            table.compare_also(self.pieces.take(np.flatnonzero(np.isnan(of_pieces[0]))))
+            factors = table.factors_of_several(queries)
             of_pieces = sums_of_pieces()
         return of_pieces, of_terms
 

@@ -49,7 +49,7 @@ SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
 MIN_BESIDE = 2048  # texts from which two threads make their vectors
-MAX_LOOKED_UP = 256  # terms that are looked for one by one, such as those of a question
+MAX_LOOKED_UP = 4096  # terms that are looked for one by one: those of a question or of some texts
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
 MAX_SAMPLE = 1024  # texts that the mean is computed from
 PRIOR_TEXTS = 30
@@ -480,7 +480,8 @@ class StaticEmbedding:
 
     def _counts_of(self, terms: Sequence[str]) -> Iterator[int]:
         """Yield the number of texts that have each term; 1 for one that none has."""
-        if len(terms) > MAX_LOOKED_UP or not isinstance(self.vocabulary, SearchableTexts):
+        is_stored = isinstance(self.vocabulary, SearchableTexts)
+        if "_count_of" in self.__dict__ or len(terms) > MAX_LOOKED_UP or not is_stored:
             yield from map(self._count_of.get, terms, repeat(1))
             return
         known = self._last_counts
