@@ -18,6 +18,7 @@ from safetensors.numpy import load_file, save_file
 
 import clew.embedding.word_vectors
 from clew import Document, Index
+from clew.embedding import static as static_module
 from clew.embedding import word_vectors
 from clew.embedding.embedder import Embedder, embed_texts
 from clew.embedding.few_pieces import MARKED, MAX_LETTERS, FewPieces
@@ -30,6 +31,7 @@ from clew.embedding.word_vectors import (
     piece_vectors,
     stored_vectors,
 )
+from clew.store.text_column import StringTable, TextColumn
 from clew.text.words import cased_words, terms
 
 PASSAGES = [
@@ -251,3 +253,24 @@ def test_pieces_that_weights_tell_weigh_the_same_in_any_other_corpus(terms, n_te
     counts, other = chance.integers(0, 999, len(terms)) + 0.0, replace(static, n_texts=n_texts + 7)
     wanted = other.weights_of_counts(counts, rarest_pieces(terms))
     assert other.weights_of_counts(counts, found).tobytes() == wanted.tobytes()
+
+
+def test_terms_of_stored_texts_weigh_the_same_before_and_after_a_table_of_all(monkeypatch):
+    fitted = StaticEmbedding.fit([f"word{i} word{i // 3} sea" for i in range(60)])
+    encoded = [term.encode() for term in fitted.vocabulary]
+    starts = np.cumsum([0, *map(len, encoded)])
+    table = StringTable(np.frombuffer(b"".join(encoded), np.uint8), starts)
+    column = TextColumn(table, np.arange(len(encoded), dtype=np.int32))
+    stored = replace(fitted, vocabulary=column)
+    monkeypatch.setattr(static_module, "MAX_LOOKED_UP", 2)
+    monkeypatch.setattr(static_module, "MAX_KNOWN_COUNTS", 12)
+    asked = [["sea", "word1"], ["none", "word1", "sea"], ["sea", "word7", "word1", "unknown"]]
+    for lists, makes_a_table in (
+        ([*asked, *asked], False),
+        ([[f"word{i}" for i in range(30)]], True),
+    ):
+        for some in lists:
+            assert stored.term_weights(some).tobytes() == fitted.term_weights(some).tobytes()
+        assert ("_count_of" in vars(stored)) == makes_a_table
+    for some in asked:
+        assert stored.term_weights(some).tobytes() == fitted.term_weights(some).tobytes()

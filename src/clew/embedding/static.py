@@ -49,13 +49,13 @@ SIGNATURE_WIDTH = 512
 MAX_WORDS = 65_536  # whose counts are kept, the most widespread first; others count as in 1
 TERM_IDF_POWER = 1.5
 MIN_BESIDE = 2048  # texts from which two threads make their vectors
-MAX_LOOKED_UP = 4096  # terms that are looked for one by one: those of a question or of some texts
+MAX_LOOKED_UP = 256  # terms that are looked for one by one, such as those of a question
+MAX_KNOWN_COUNTS = 2048  # terms of texts that are looked for one by one, before a table is made
 BATCH = 256  # texts whose vectors are made at once, in arrays that are used again
 MAX_SAMPLE = 1024  # texts that the mean is computed from
 PRIOR_TEXTS = 30
 PRIOR_WORDS = 10  # rank of the piece that is in one of these texts in the mean
 MAX_KNOWN_TERMS = 4096  # of questions, whose signatures are kept: some 5 MB
-MAX_KNOWN_COUNTS = 16_384  # terms whose numbers of texts are kept: some 2 MB
 FIRST_MERGE = 259  # the place of the first piece of several letters; those before are single bytes
 
 Counts: TypeAlias = NDArray[np.int32]
@@ -479,17 +479,22 @@ class StaticEmbedding:
         return self.weights_of_counts(frequencies, rarest_pieces(terms))
 
     def _counts_of(self, terms: Sequence[str]) -> Iterator[int]:
-        """Yield the number of texts that have each term; 1 for one that none has."""
-        is_stored = isinstance(self.vocabulary, SearchableTexts)
-        if "_count_of" in self.__dict__ or len(terms) > MAX_LOOKED_UP or not is_stored:
+        """Yield the number of texts that have each term; 1 for one that none has.
+
+        Terms of stored texts are looked for one by one: those of a question always, and those of
+        texts until a table of all takes no longer.
+        """
+        are_few = len(terms) <= MAX_LOOKED_UP
+        known = {} if are_few else self._known_counts
+        is_stored = isinstance(self.vocabulary, SearchableTexts) and "_count_of" not in vars(self)
+        if not is_stored or (not are_few and len(known) + len(terms) > MAX_KNOWN_COUNTS):
             yield from map(self._count_of.get, terms, repeat(1))
             return
-        known = self._last_counts
         for term in terms:
             count = known.get(term)
             if count is None:
                 place = self._place_of(term)
-                count = known.put(term, 1 if place is None else self.word_counts.item(place))
+                count = known[term] = 1 if place is None else self.word_counts.item(place)
             yield count
 
     def weights_of_counts(self, counts: Floats, rarest: NDArray[np.int64]) -> Floats:
@@ -545,9 +550,9 @@ class StaticEmbedding:
         return vocabulary.places()
 
     @cached_property
-    def _last_counts(self) -> Kept[str, int]:
-        """The number of texts that have each term which was looked for last."""
-        return Kept(MAX_KNOWN_COUNTS)
+    def _known_counts(self) -> dict[str, int]:
+        """The number of texts that have each term which was looked for."""
+        return {}
 
     @cached_property
     def _count_of(self) -> dict[str, int]:
