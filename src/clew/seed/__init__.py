@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clew.seed.in_summaries import InSummaries
     from clew.seed.linked_facts import LinkedFacts
     from clew.seed.mapped_facts import MappedFacts
+    from clew.seed.outside_tests import OutsideTests
     from clew.seed.reciprocal_rank import ReciprocalRank
     from clew.seed.recognised_facts import RecognisedFacts
     from clew.seed.top_seeds import TopSeeds
@@ -38,6 +39,7 @@ else:
             "in_summaries": "InSummaries",
             "linked_facts": "LinkedFacts",
             "mapped_facts": "MappedFacts",
+            "outside_tests": "OutsideTests",
             "reciprocal_rank": "ReciprocalRank",
             "recognised_facts": "RecognisedFacts",
             "top_seeds": "TopSeeds",
@@ -58,6 +60,7 @@ __all__ = [
     "InSummaries",
     "LinkedFacts",
     "MappedFacts",
+    "OutsideTests",
     "ReciprocalRank",
     "RecognisedFacts",
     "TopSeeds",

@@ -1,0 +1,135 @@
+"""Passages of a program's tests, which name everything and explain nothing, count less.
+
+A repository is documents, source code and tests. For a question on the program, the tests have its
+words as often as what answers, in shorter passages. They come first where the question is on tests.
+A score of a document that is known before any question is its prior, or static quality (Manning,
+Raghavan and Schütze, "Introduction to Information Retrieval", 2008, section 7.1.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from clew.algorithms.ranking import top_k
+from clew.graph import Graph
+from clew.read.formats.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
+from clew.seed.in_own_words import InOwnWords
+from clew.text.words import fold_case
+from clew.types import Query, Seed, Seeds
+
+MOST = 300  # of the best passages, which are looked at
+_FOLDERS = frozenset(
+    ("test", "tests", "__tests__", "spec", "specs", "js_tests", "testdata", "test_data")
+)
+_TEST_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
+_TEST_CLASS = re.compile(r"[a-z0-9](?:Tests?|Spec)\Z")  # as Java and C# call a file
+_MAX_NAME = 1_000  # signs of a path, from its end
+_ASKED = re.compile(
+    r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
+)
+
+
+@dataclass(frozen=True)
+class OutsideTests:
+    """Score by another seed, and lower what stands in the source code of tests.
+
+    Which that is, the path of the file says. A question on tests has the scores of the other seed.
+
+    Attributes:
+        seed: the other seed.
+        share: of its score that a passage of a test keeps, in [0, 1].
+
+    Example:
+        >>> from clew import Graph, Query
+        >>> from clew.seed import BM25
+        >>> paths = ("src/kiln.py", "tests/test_kiln.py")
+        >>> graph = Graph.of(["heat(kiln)", "heat(kiln)"], metadata=[{"path": p} for p in paths])
+        >>> find_seeds = OutsideTests(BM25()).on(graph)
+        >>> find_seeds(Query("heat a kiln")).scores.round(2).tolist()
+        [0.15, 0.1]
+        >>> find_seeds(Query("Which test does heat a kiln?")).scores.round(2).tolist()
+        [0.15, 0.15]
+    """
+
+    seed: Seed = InOwnWords()
+    share: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(
+                "share is what a passage of a test keeps of its score, from 0 to 1; "
+                f"got {self.share!r}"
+            )
+
+    def on(self, graph: Graph) -> Callable[[Query], Seeds]:
+        find_alone = self.seed.on(graph)
+        if self.share == 1:
+            return find_alone
+        known = dict[int, bool | None]()  # by the row of a document
+
+        def is_of_test(row: int) -> bool | None:
+            owner = int(graph.documents[row])
+            if owner < 0 or owner == row:
+                return _is_of_test(graph, row)
+            if owner not in known:
+                known[owner] = _is_of_test(graph, owner)
+            return known[owner]
+
+        def find_seeds(query: Query) -> Seeds:
+            seeds = find_alone(query)
+            best = top_k(seeds.scores, MOST)
+            kinds = [is_of_test(row) for row in best.tolist()]
+            # Where all code tests, this may be the name of a folder that holds the whole program.
+            if True not in kinds or False not in kinds or asks_for_tests(query.text):
+                return seeds
+            scores = np.array(seeds.scores, dtype=np.float64)
+            scores[best[[kind is True for kind in kinds]]] *= self.share
+            return replace(seeds, scores=scores)
+
+        return find_seeds
+
+
+def asks_for_tests(question: str) -> bool:
+    """Return whether a question is on tests, of which it says so.
+
+    Example:
+        >>> asks_for_tests("What does test_kiln check?"), asks_for_tests("Is 2.1 the latest?")
+        (True, False)
+    """
+    return _ASKED.search(fold_case(question)) is not None
+
+
+def is_test_code(path: str) -> bool | None:
+    """Return whether a file of source code tests, as languages call such files; None for no code.
+
+    Example:
+        >>> paths = ("tests/a.py", "src/test_kiln.py", "kiln_test.go", "KilnTest.java", "a.spec.ts")
+        >>> [is_test_code(path) for path in paths]
+        [True, True, True, True, True]
+        >>> [is_test_code(path) for path in ("src/kiln.py", "src/latest.py", "tests/README.md")]
+        [False, False, None]
+    """
+    *folders, name = path[-_MAX_NAME:].replace("\\", "/").split("/")
+    stem, dot, suffix = name.rpartition(".")
+    if f"{dot}{suffix}".lower() not in CODE_SUFFIXES:
+        return None
+    if any(folder.lower() in _FOLDERS for folder in folders):
+        return True
+    return bool(_TEST_FILE.search(stem.lower()) or _TEST_CLASS.search(stem))
+
+
+def _is_of_test(graph: Graph, row: int) -> bool | None:
+    """Return whether a document is source code that tests; None for what is no code.
+
+    Its id is asked first: of a folder that was read, that is the path below the folder.
+    """
+    if (said := is_test_code(graph.ids[row])) is not None:
+        return said
+    metadata = graph.metadata[row]
+    names = [metadata.get(key) for key in FILE_NAME_KEYS] if metadata else []
+    known = [is_test_code(name) for name in names if isinstance(name, str)]
+    return True if True in known else False if False in known else None
