@@ -15,18 +15,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.algorithms.ranking import top_k
-from clew.graph import Graph
+from clew.graph import Graph, Rows
 from clew.read.formats.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
 from clew.seed.in_own_words import InOwnWords
 from clew.text.words import fold_case
 from clew.types import Query, Seed, Seeds
 
-MOST = 300  # of the best passages, which are looked at
+MOST = 100  # of the best passages, which are looked at
 _FOLDERS = frozenset(
     ("test", "tests", "__tests__", "spec", "specs", "js_tests", "testdata", "test_data")
 )
 _TEST_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
 _TEST_CLASS = re.compile(r"[a-z0-9](?:Tests?|Spec)\Z")  # as Java and C# call a file
+_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _MAX_NAME = 1_000  # signs of a path, from its end
 _ASKED = re.compile(
     r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
@@ -69,20 +70,11 @@ class OutsideTests:
         find_alone = self.seed.on(graph)
         if self.share == 1:
             return find_alone
-        known = dict[int, bool | None]()  # by the row of a document
-
-        def is_of_test(row: int) -> bool | None:
-            owner = int(graph.documents[row])
-            if owner < 0 or owner == row:
-                return _is_of_test(graph, row)
-            if owner not in known:
-                known[owner] = _is_of_test(graph, owner)
-            return known[owner]
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
-            best = top_k(seeds.scores, MOST)
-            kinds = [is_of_test(row) for row in best.tolist()]
+            best = top_k(seeds.scores, MOST).astype(np.int32)
+            kinds = _kinds_of_code(graph, best)
             # Where all code tests, this may be the name of a folder that holds the whole program.
             if True not in kinds or False not in kinds or asks_for_tests(query.text):
                 return seeds
@@ -122,13 +114,22 @@ def is_test_code(path: str) -> bool | None:
     return bool(_TEST_FILE.search(stem.lower()) or _TEST_CLASS.search(stem))
 
 
+def _kinds_of_code(graph: Graph, rows: Rows) -> list[bool | None]:
+    """Return whether each row is of source code that tests; None for what is no code."""
+    documents = graph.documents[rows]
+    owners = np.where(documents >= 0, documents, rows).tolist()
+    known = {owner: _is_of_test(graph, owner) for owner in dict.fromkeys(owners)}
+    return [known[owner] for owner in owners]
+
+
 def _is_of_test(graph: Graph, row: int) -> bool | None:
     """Return whether a document is source code that tests; None for what is no code.
 
     Its id is asked first: of a folder that was read, that is the path below the folder.
     """
-    if (said := is_test_code(graph.ids[row])) is not None:
-        return said
+    id = graph.ids[row]
+    if _FILE.search(id):
+        return is_test_code(id)
     metadata = graph.metadata[row]
     names = [metadata.get(key) for key in FILE_NAME_KEYS] if metadata else []
     known = [is_test_code(name) for name in names if isinstance(name, str)]
