@@ -320,7 +320,7 @@ RECIPES: dict[str, Recipe] = {
         lambda: Pipeline(
             seed.InDefinitions(
                 seed.InPhrases(
-                    seed.OutsideTests(
+                    seed.InProse(
                         seed.InPassages(
                             seed.InSections(
                                 seed.InSummaries(

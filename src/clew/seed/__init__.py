@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from clew.seed.in_own_words import InOwnWords
     from clew.seed.in_passages import InPassages
     from clew.seed.in_phrases import InPhrases
+    from clew.seed.in_prose import InProse
     from clew.seed.in_sections import InSections
     from clew.seed.in_summaries import InSummaries
     from clew.seed.linked_facts import LinkedFacts
     from clew.seed.mapped_facts import MappedFacts
-    from clew.seed.outside_tests import OutsideTests
     from clew.seed.reciprocal_rank import ReciprocalRank
     from clew.seed.recognised_facts import RecognisedFacts
     from clew.seed.top_seeds import TopSeeds
@@ -35,11 +35,11 @@ else:
             "in_own_words": "InOwnWords",
             "in_passages": "InPassages",
             "in_phrases": "InPhrases",
+            "in_prose": "InProse",
             "in_sections": "InSections",
             "in_summaries": "InSummaries",
             "linked_facts": "LinkedFacts",
             "mapped_facts": "MappedFacts",
-            "outside_tests": "OutsideTests",
             "reciprocal_rank": "ReciprocalRank",
             "recognised_facts": "RecognisedFacts",
             "top_seeds": "TopSeeds",
@@ -56,11 +56,11 @@ __all__ = [
     "InOwnWords",
     "InPassages",
     "InPhrases",
+    "InProse",
     "InSections",
     "InSummaries",
     "LinkedFacts",
     "MappedFacts",
-    "OutsideTests",
     "ReciprocalRank",
     "RecognisedFacts",
     "TopSeeds",

@@ -1,7 +1,8 @@
-"""Passages of a program's tests, which name everything and explain nothing, count less.
+"""Passages of source code, and of tests above all, count less beside documents that explain.
 
-A repository is documents, source code and tests. For a question on the program, the tests have its
-words as often as what answers, in shorter passages. They come first where the question is on tests.
+A repository is documents, source code and tests. A question in words has these in names and
+comments of the code as often as in what answers, and in shorter passages: code is cut by functions.
+Tests name everything and explain nothing, so they come last, unless the question is on tests.
 A score of a document that is known before any question is its prior, or static quality (Manning,
 Raghavan and Schütze, "Introduction to Information Retrieval", 2008, section 7.1.4).
 """
@@ -35,51 +36,58 @@ _ASKED = re.compile(
 
 
 @dataclass(frozen=True)
-class OutsideTests:
-    """Score by another seed, and lower what stands in the source code of tests.
+class InProse:
+    """Score by another seed, and lower what stands in source code, or in that of tests.
 
-    Which that is, the path of the file says. A question on tests has the scores of the other seed.
+    Which that is, the path of the file says. Where no document stands among the best, source code
+    keeps its score, and tests do where all code is theirs or the question is on tests.
 
     Attributes:
         seed: the other seed.
-        share: of its score that a passage of a test keeps, in [0, 1].
+        code_share: of its score that a passage of source code keeps, in [0, 1].
+        test_share: the same of source code that tests.
 
     Example:
         >>> from clew import Graph, Query
         >>> from clew.seed import BM25
-        >>> paths = ("src/kiln.py", "tests/test_kiln.py")
-        >>> graph = Graph.of(["heat(kiln)", "heat(kiln)"], metadata=[{"path": p} for p in paths])
-        >>> find_seeds = OutsideTests(BM25()).on(graph)
-        >>> find_seeds(Query("heat a kiln")).scores.round(2).tolist()
-        [0.15, 0.1]
-        >>> find_seeds(Query("Which test does heat a kiln?")).scores.round(2).tolist()
-        [0.15, 0.15]
+        >>> paths = ("docs/kiln.md", "src/kiln.py", "tests/test_kiln.py")
+        >>> graph = Graph.of(["heat(kiln)"] * 3, metadata=[{"path": path} for path in paths])
+        >>> find_seeds = InProse(BM25()).on(graph)
+        >>> find_seeds(Query("heat a kiln")).scores.round(3).tolist()
+        [0.107, 0.096, 0.069]
+        >>> find_seeds(Query("Which test does heat a kiln?")).scores.round(3).tolist()
+        [0.107, 0.096, 0.096]
     """
 
     seed: Seed = InOwnWords()
-    share: float = 0.7
+    code_share: float = 0.9
+    test_share: float = 0.65
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share <= 1:
+        if not (0 <= self.code_share <= 1 and 0 <= self.test_share <= 1):
             raise ValueError(
-                "share is what a passage of a test keeps of its score, from 0 to 1; "
-                f"got {self.share!r}"
+                "code_share and test_share are what a passage of source code and of a test keep "
+                f"of their score, from 0 to 1; got {self.code_share!r} and {self.test_share!r}"
             )
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         find_alone = self.seed.on(graph)
-        if self.share == 1:
-            return find_alone
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
             best = top_k(seeds.scores, MOST).astype(np.int32)
+            best = best[np.asarray(seeds.scores)[best] > 0]
             kinds = _kinds_of_code(graph, best)
+            of_code = self.code_share if None in kinds else 1.0
             # Where all code tests, this may be the name of a folder that holds the whole program.
-            if True not in kinds or False not in kinds or asks_for_tests(query.text):
+            is_test_lower = True in kinds and False in kinds and not asks_for_tests(query.text)
+            of_tests = self.test_share if is_test_lower else of_code
+            share = {None: 1.0, False: of_code, True: of_tests}
+            shares = np.array([share[kind] for kind in kinds])
+            if (shares == 1).all():
                 return seeds
             scores = np.array(seeds.scores, dtype=np.float64)
-            scores[best[[kind is True for kind in kinds]]] *= self.share
+            scores[best] *= shares
             return replace(seeds, scores=scores)
 
         return find_seeds

@@ -1,4 +1,4 @@
-"""What tests a program stands behind what does the work, unless tests are asked for."""
+"""Documents stand before source code, and that before what tests it, unless tests are asked for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 
 from clew import Document, Index
 from clew.graph import Graph
-from clew.seed import BM25, OutsideTests
-from clew.seed.outside_tests import is_test_code
+from clew.seed import BM25, InProse
+from clew.seed.in_prose import is_test_code
 from clew.types import Query
 
 TEXT = "The kiln heats up to a thousand degrees."
@@ -16,9 +16,9 @@ TESTS = ("tests/kiln.py", "a/kiln_test.go", "src/test/java/KilnTest.java", "web/
 OTHERS = ("src/kiln.py", "cmd/kiln.go", "docs/tests/kiln.md", "latest.py", "hatch/env/test.py")
 
 
-def factors(question, graph, share=0.7):
+def factors(question, graph):
     query = Query(question)
-    changed = np.asarray(OutsideTests(BM25(), share).on(graph)(query).scores)
+    changed = np.asarray(InProse(BM25(), 0.9, 0.7).on(graph)(query).scores)
     return changed / np.asarray(BM25().on(graph)(query).scores)
 
 
@@ -29,16 +29,23 @@ def test_what_a_path_calls_a_test_keeps_its_share(key, root):
     metadata = [{} if key == "id" else {key: path} for path in paths]
     ids = paths if key == "id" else None
     graph = Graph.of([TEXT] * len(paths), ids=ids, metadata=metadata)
-    wanted = [0.7] * len(TESTS) + [1] * len(OTHERS)
+    of_code = [1 if path.endswith(".md") else 0.9 for path in paths]
+    wanted = [0.7] * len(TESTS) + of_code[len(TESTS) :]
     assert factors("heat a kiln", graph) == pytest.approx(wanted)
     for question in ("Which test heats a kiln?", "kiln fixtures", "pytest of the kiln"):
-        assert factors(question, graph) == pytest.approx(1)
+        assert factors(question, graph) == pytest.approx(of_code)
 
 
 def test_where_all_code_lies_in_a_folder_of_tests_nothing_is_a_test():
     paths = ["/tests/fair/kiln.py", "/tests/fair/oven.py", "/tests/fair/README.md"]
     graph = Graph.of([TEXT] * 3, metadata=[{"path": path} for path in paths])
-    assert factors("heat a kiln", graph) == pytest.approx(1)
+    assert factors("heat a kiln", graph) == pytest.approx([0.9, 0.9, 1])
+
+
+def test_where_there_are_no_documents_source_code_keeps_its_score():
+    paths = ["kiln.py", "oven.go", "kiln_test.go"]
+    graph = Graph.of([TEXT] * 3, metadata=[{"path": path} for path in paths])
+    assert factors("heat a kiln", graph) == pytest.approx([1, 1, 0.7])
 
 
 def test_of_a_folder_that_is_read_the_path_below_it_counts(tmp_path):
@@ -51,12 +58,12 @@ def test_of_a_folder_that_is_read_the_path_below_it_counts(tmp_path):
     graph = Index.from_documents(root).graph
     rows, query = graph.rows("passage"), Query("How is a kiln heated?")
     alone, changed = (
-        np.asarray(seed.on(graph)(query).scores)[rows] for seed in (BM25(), OutsideTests(BM25()))
+        np.asarray(seed.on(graph)(query).scores)[rows] for seed in (BM25(), InProse(BM25()))
     )
     of_tests = np.array(["test_kiln.py" in graph.ids[row] for row in rows])
     assert of_tests.any()
     assert (alone[of_tests] > 0).all()
-    assert changed == pytest.approx(np.where(of_tests, 0.7 * alone, alone))
+    assert changed == pytest.approx(np.where(of_tests, 0.65 * alone, alone))
 
 
 def test_a_guide_comes_before_tests_that_repeat_the_question():
@@ -82,5 +89,7 @@ def test_paths_of_tests_in_many_languages():
 
 
 def test_a_share_that_is_none_is_an_error():
-    with pytest.raises(ValueError, match=r"from 0 to 1; got 1\.5"):
-        OutsideTests(BM25(), 1.5)
+    with pytest.raises(ValueError, match=r"from 0 to 1; got 1\.5 and 0\.65"):
+        InProse(BM25(), 1.5)
+    with pytest.raises(ValueError, match=r"from 0 to 1; got 0\.9 and -1"):
+        InProse(BM25(), test_share=-1)
