@@ -36,6 +36,13 @@ def test_what_a_path_calls_a_test_keeps_its_share(key, root):
         assert factors(question, graph) == pytest.approx(of_code)
 
 
+@pytest.mark.parametrize("question", ["What does kiln.py heat?", "Does `src/Kiln.go:12` heat it?"])
+def test_a_question_that_names_a_file_of_code_lowers_none(question):
+    graph = Graph.of([TEXT] * 3, metadata=[{"path": p} for p in ("kiln.py", "a_test.py", "a.md")])
+    assert factors(question, graph) == pytest.approx(1)
+    assert factors("What does the kiln heat, e.g. by U.S. law?", graph) != pytest.approx(1)
+
+
 def test_where_all_code_lies_in_a_folder_of_tests_nothing_is_a_test():
     paths = ["/tests/fair/kiln.py", "/tests/fair/oven.py", "/tests/fair/README.md"]
     graph = Graph.of([TEXT] * 3, metadata=[{"path": path} for path in paths])

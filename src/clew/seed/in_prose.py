@@ -26,8 +26,10 @@ MOST = 100  # of the best passages, which are looked at
 _FOLDERS = frozenset(
     ("test", "tests", "__tests__", "spec", "specs", "js_tests", "testdata", "test_data")
 )
-_TEST_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
+_TEST_FILE_SUFFIX = re.compile(r"\w(\.[a-z]{1,4})\b")
+_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
 _TEST_CLASS = re.compile(r"[a-z0-9](?:Tests?|Spec)\Z")  # as Java and C# call a file
+_FILE_SUFFIX = re.compile(r"\w(\.[a-z]{1,4})\b")
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _MAX_NAME = 1_000  # signs of a path, from its end
 _ASKED = re.compile(
@@ -40,7 +42,8 @@ class InProse:
     """Score by another seed, and lower what stands in source code, or in that of tests.
 
     Which that is, the path of the file says. Where no document stands among the best, source code
-    keeps its score, and tests do where all code is theirs or the question is on tests.
+    keeps its score, and tests do where all code is theirs or the question is on tests. A question
+    that names a file of source code has the scores of the other seed.
 
     Attributes:
         seed: the other seed.
@@ -75,6 +78,8 @@ class InProse:
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
+            if _names_a_file_of_code(query.text):
+                return seeds
             best = top_k(seeds.scores, MOST).astype(np.int32)
             best = best[np.asarray(seeds.scores)[best] > 0]
             kinds = _kinds_of_code(graph, best)
@@ -101,6 +106,11 @@ def asks_for_tests(question: str) -> bool:
         (True, False)
     """
     return _ASKED.search(fold_case(question)) is not None
+
+
+def _names_a_file_of_code(question: str) -> bool:
+    found = _FILE_SUFFIX.findall(question.lower())
+    return any(suffix in CODE_SUFFIXES for suffix in found)
 
 
 def is_test_code(path: str) -> bool | None:
