@@ -26,10 +26,9 @@ MOST = 100  # of the best passages, which are looked at
 _FOLDERS = frozenset(
     ("test", "tests", "__tests__", "spec", "specs", "js_tests", "testdata", "test_data")
 )
-_TEST_FILE_SUFFIX = re.compile(r"\w(\.[a-z]{1,4})\b")
-_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
+_TEST_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
 _TEST_CLASS = re.compile(r"[a-z0-9](?:Tests?|Spec)\Z")  # as Java and C# call a file
-_FILE_SUFFIX = re.compile(r"\w(\.[a-z]{1,4})\b")
+_FILE_IN_QUESTION = re.compile(r"\w(\.[a-z]{1,4})\b")
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _MAX_NAME = 1_000  # signs of a path, from its end
 _ASKED = re.compile(
@@ -109,7 +108,7 @@ def asks_for_tests(question: str) -> bool:
 
 
 def _names_a_file_of_code(question: str) -> bool:
-    found = _FILE_SUFFIX.findall(question.lower())
+    found = _FILE_IN_QUESTION.findall(question.lower())
     return any(suffix in CODE_SUFFIXES for suffix in found)
 
 
