@@ -320,12 +320,14 @@ RECIPES: dict[str, Recipe] = {
         lambda: Pipeline(
             seed.InDefinitions(
                 seed.InPhrases(
-                    seed.InPassages(
-                        seed.InSections(
-                            seed.InSummaries(
-                                seed.InDocuments(
-                                    seed.Blend(
-                                        (seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE))
+                    seed.InProse(
+                        seed.InPassages(
+                            seed.InSections(
+                                seed.InSummaries(
+                                    seed.InDocuments(
+                                        seed.Blend(
+                                            (seed.Dense(READ_WHOLE), seed.BM25(kinds=READ_WHOLE))
+                                        )
                                     )
                                 )
                             )

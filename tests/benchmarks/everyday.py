@@ -51,7 +51,7 @@ from clew.read import Splitter
 from clew.seed import Dense
 from clew.types import Seeds
 from tests.benchmarks.bm25s_rival import BM25S, LANGUAGES
-from tests.benchmarks.everyday_corpora import SOURCES, corpus_folder
+from tests.benchmarks.everyday_corpora import SOURCES, WHOLE, corpus_folder, path_in_archive
 from tests.benchmarks.prepare.sets import SETS, Store, further_folder, prepared_folder
 
 QUESTIONS = Path(__file__).with_name("everyday")
@@ -287,6 +287,12 @@ def add_corpora(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--questions", type=Path, help="its questions")
     parser.add_argument("--half", choices=("tune", "held", "all"), default="tune")
     parser.add_argument(
+        "--whole-archives",
+        action="store_true",
+        help="ask the questions of corpora that archives are made of over all that these have, with "
+        "source code and tests, as in a clone of a repository",
+    )
+    parser.add_argument(
         "--further",
         type=int,
         metavar="N",
@@ -315,6 +321,8 @@ def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path
     """Return the folder of a corpus and the file of its questions, made first where they are not."""
     if options.folder is not None:
         return options.folder, options.questions
+    if options.whole_archives:
+        return whole_archives(corpus, options)
     if corpus in SOURCES:
         folder = corpus_folder(corpus, options.cache, options.index_url)
         return folder, QUESTIONS / f"{corpus}.jsonl"
@@ -322,6 +330,24 @@ def folder_and_questions(corpus: str, options: argparse.Namespace) -> tuple[Path
     if options.further:
         return further_folder(corpus, options.cache, store, options.further)
     return prepared_folder(corpus, options.cache, store)
+
+
+def whole_archives(corpus: str, options: argparse.Namespace) -> tuple[Path, Path]:
+    """Return the folder of all that the archives of a corpus have, and its questions on that."""
+    if corpus not in SOURCES:
+        raise ValueError(
+            f"{corpus} is not made of archives: those that are, are {', '.join(SOURCES)}"
+        )
+    folder = corpus_folder(corpus, options.cache, options.index_url, whole=True)
+    path = options.cache / f"{corpus}{WHOLE}.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for _, record in read_lines(QUESTIONS / f"{corpus}.jsonl"):
+            gold = [
+                place | {"file": path_in_archive(corpus, place["file"])}
+                for place in record.get("gold", ())
+            ]
+            print(json.dumps(record | {"gold": gold}), file=file)
+    return folder, path
 
 
 def index_of(folder: Path, options: argparse.Namespace) -> clew.Index:

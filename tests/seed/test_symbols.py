@@ -81,6 +81,21 @@ def test_a_name_that_many_things_have_means_none_of_them():
     assert find(Query("Who calls m1.Box.open_it?")).notes["facts about symbols"] == 2
 
 
+def test_the_word_i_is_no_class_of_that_name():
+    code = {"kit.py": "class I:\n    def cut(self): return I\n\ndef saw(): return I()\n"}
+    index = Index.from_documents(
+        [Document(name, text, format="python") for name, text in code.items()],
+        extractor=NamesAndSymbols(),
+    )
+    for question in (
+        "Where do I define what is cut?",
+        "Which function should I call?",
+        "Where is the class I use?",
+    ):
+        assert asked_facts(index, question) == set()
+    assert asked_facts(index, "Who calls `I`?") == {"saw calls I"}
+
+
 def test_facts_of_prose_are_chosen_as_before():
     graph = Graph.from_triples([("Anna", "calls", "Ben"), ("Ben", "uses", "a_b")])
     assert (

@@ -43,6 +43,11 @@ MIN_NAMES = 0.06
 """Names for each word, which are counted in scripts without capitals."""
 FEW_NAMES = "not followed: there are few in what was found"
 BEGINNING = 5  # letters
+LONG_WORD = 4  # letters, of words of the question that are looked for in what was found
+LONG_BEGINNING = 6  # letters, by which such a word is known there
+RANK_OFFSET = 2
+"""Added to ranks by which what was found leads on. With 60, as for whole rankings, what is fifth by
+both goes before what is first by one."""
 MAX_TITLE = 120  # characters
 LEAD_NAMES = 3  # that a further search is made with
 LEAD_DOCUMENTS = 15  # that a further search may add to the candidates
@@ -57,7 +62,8 @@ MAX_HOPS = 5
 TITLE_WORDS = Kept[str, tuple[str, ...]](4_096)
 """The words of titles: one comes again with its document, and is looked at twice a question."""
 DECIMALS = 6
-"""Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given."""
+"""Of a cosine: below that stores differ, since some keep unit vectors and some vectors as given. Of
+other scores, so that equal sums are equal in whatever order they were added."""
 
 
 def lead_question(question: str, names: Iterable[str]) -> str:
@@ -252,9 +258,10 @@ def names_to_follow(
 ) -> tuple[str, ...]:
     r"""Return the names that documents lead to from a question, best first.
 
-    For each of the ten best documents that has it, a name scores 1 / rank, divided by the number of
-    names there and by the number of these documents that have it, times one more than the number of
-    the question's words that are said of it there: of "directed by" for a question on a director.
+    The best documents are those that stand high by the search and by the question's rare words. For
+    each of the ten best that has it, a name scores 1 / rank, divided by the number of names there
+    and by the number of these documents that have it, times one more than the number of the
+    question's words that are said of it there: of "directed by" for a question on a director.
     Documents whose titles stand in the question have the first rank, all of them: a question that
     compares two films leads to both directors. What the question names, and what a document is
     about, leads nowhere new. The names of programs lead to the wrong ones (`save`, `read`): where
@@ -275,7 +282,7 @@ def names_to_follow(
     """
     present = tuple(words(question))
     titled, others = list[object](), list[object]()
-    for candidate in documents:
+    for candidate in _by_words_too(present, documents):
         is_titled = stand_side_by_side(_words_of_title(_title(candidate)), present)
         (titled if is_titled else others).append(candidate)
     best = _loaded([*titled, *others][:LEADING])
@@ -295,6 +302,37 @@ def names_to_follow(
     ranked = sorted(scores, key=lambda key: -scores[key])
     new = (key for key in ranked if _is_new(key, written[key], known, present))
     return tuple(written[key] for key in islice(new, count))
+
+
+def _by_words_too(present: Sequence[str], documents: Sequence[object]) -> list[object]:
+    """Return documents in the order of 1 / rank as they came and 1 / rank by the question's words.
+
+    By words a document has the sum of log(n / number of documents with it) of the longer words of
+    the question that stand in it: vectors of a small model find what is like the question, where
+    the document that has its one rare word leads on.
+
+    Args:
+        present: The words of the question.
+        documents: What was found, best first.
+    """
+    beginnings = dict.fromkeys(
+        [word[:LONG_BEGINNING] for word in present if len(word) >= LONG_WORD]
+    )
+    if not beginnings:
+        return list(documents)
+    folded = [_folded(_text(document)) for document in documents]
+    has = np.array([[beginning in text for text in folded] for beginning in beginnings], bool)
+    counts = np.count_nonzero(has, axis=1)
+    by_words = np.round(np.log((len(documents) + 1) / (counts + 0.5)) @ has, DECIMALS)
+    of_rank = 1 / (RANK_OFFSET + np.arange(len(documents)))
+    scores = of_rank.copy()
+    scores[np.argsort(-by_words, kind="stable")] += of_rank
+    order = np.argsort(-np.round(scores, DECIMALS), kind="stable")
+    return [documents[i] for i in order.tolist()]
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else fold_case(text)
 
 
 def _loaded(documents: Sequence[object]) -> list[Document]:
@@ -412,11 +450,14 @@ def _title(document: object) -> str:
 
 
 def _whole_title(document: object) -> str:
+    first_line = _text(document)[:MAX_TITLE].partition("\n")[0]
+    return _own_title(getattr(document, "metadata", EMPTY)) or first_line
+
+
+def _text(document: object) -> str:
     kind: Any = type(document)  # which mypy does not know to be hashable
     text: str = getattr(document, "page_content", "") if may_have_page_content(kind) else ""
-    text = text or getattr(document, "text", "")
-    first_line = text[:MAX_TITLE].partition("\n")[0]
-    return _own_title(getattr(document, "metadata", EMPTY)) or first_line
+    return text or getattr(document, "text", "")
 
 
 def _own_title(metadata: Mapping[str, object]) -> str:

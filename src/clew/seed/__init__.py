@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from clew.seed.in_own_words import InOwnWords
     from clew.seed.in_passages import InPassages
     from clew.seed.in_phrases import InPhrases
+    from clew.seed.in_prose import InProse
     from clew.seed.in_sections import InSections
     from clew.seed.in_summaries import InSummaries
     from clew.seed.linked_facts import LinkedFacts
@@ -34,6 +35,7 @@ else:
             "in_own_words": "InOwnWords",
             "in_passages": "InPassages",
             "in_phrases": "InPhrases",
+            "in_prose": "InProse",
             "in_sections": "InSections",
             "in_summaries": "InSummaries",
             "linked_facts": "LinkedFacts",
@@ -54,6 +56,7 @@ __all__ = [
     "InOwnWords",
     "InPassages",
     "InPhrases",
+    "InProse",
     "InSections",
     "InSummaries",
     "LinkedFacts",

@@ -246,11 +246,14 @@ class SymbolTable:
     def _meant(self, question: str, start: int, end: int) -> tuple[int, ...]:
         """Return the rows that a word means, if it looks like a name of code in its place."""
         word = question[start:end]
+        if question[max(start - 1, 0) : start] == "`":
+            return self._known(word)
+        if len(word) == 1:  # "How do I ...": some test defines a class I
+            return ()
         is_capital = word[0].isupper() and question[:start].strip() != ""
         if not (
             is_capital
             or _LOOKS_LIKE_CODE.search(word)
-            or question[max(start - 1, 0) : start] == "`"
             or _BEFORE.search(question[max(start - MAX_CUE, 0) : start])
             or (_BEHIND.match(question, end) and not _OF_ONE_OF_MANY.match(question, end))
         ):

@@ -22,7 +22,7 @@ from clew.graph import Floats, Graph, Mask, Rows, canonical_text, texts_at, titl
 from clew.graph.sources import SourcesPart
 from clew.seed.blend import best_of
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
-from clew.seed.in_own_words import InOwnWords
+from clew.seed.in_prose import InProse
 from clew.text.words import fold_case, terms
 from clew.types import Query, Seed, Seeds
 
@@ -68,7 +68,7 @@ class InPhrases:
         [0.26, 0.79]
     """
 
-    seed: Seed = InOwnWords()
+    seed: Seed = InProse()
     gain: float = 2.0
 
     def __post_init__(self) -> None:
