@@ -1,13 +1,13 @@
-"""Several vectors are compared with all bags in one pass: each as by itself, to the bit."""
+"""Several vectors are compared with all bags together: each as by itself, to the bit."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.algorithms.kernels.bag_lanes import LANES, bag_sums_of_several, row_products_of_several
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS
 from clew.algorithms.kernels.compiled import Kernel, compile_first
+from clew.algorithms.kernels.row_lanes import LANES, row_products_of_several
 from clew.embedding import bag_segment, compared_pieces
 from clew.embedding.bag_making import fit_bags
 from clew.embedding.late_bags import LateBags, LateBagSegment, LateTexts
@@ -24,30 +24,6 @@ def both_forms(kernel, *arguments):
     with compile_first():
         by_machine = kernel(*arguments)
     return kernel.plain(*arguments), as_written(*arguments), by_machine
-
-
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 9)), max_size=7), max_size=6),
-    st.integers(1, LANES),
-    st.sampled_from([np.uint16, np.int32]),
-)
-@settings(deadline=None)
-def test_each_lane_adds_what_its_vector_does(rows, n_vectors, kind):
-    chance = np.random.default_rng(len(rows))
-    weights, numbers = chance.random(256), chance.normal(size=(6, LANES))
-    ends = np.cumsum([len(row) for row in rows], dtype=np.int32)
-    starts = np.array([0, *ends[:-1]][: len(rows)], np.int32)
-    columns = np.array([column for row in rows for column, _ in row], kind)
-    counts = np.array([count for row in rows for _, count in row], np.uint8)
-    arguments = starts, ends, columns, counts, weights, numbers, n_vectors
-    plain, loop, by_machine = both_forms(bag_sums_of_several, *arguments)
-    assert plain.shape == (n_vectors, len(rows))
-    assert plain.tobytes() == loop.tobytes() == by_machine.tobytes()
-    matrix = np.zeros((len(rows), 6))
-    for row, entries in enumerate(rows):
-        for column, count in entries:
-            matrix[row, column] += weights[count]
-    np.testing.assert_allclose(plain, (matrix @ numbers)[:, :n_vectors].T, atol=1e-12)
 
 
 @given(st.lists(st.integers(1, MAX_IN_PAIRS), min_size=1, max_size=20), st.integers(0, 9))

@@ -220,14 +220,14 @@ class BagSegment:
 
     def _half_sums_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
         """Return what `half_sums` does for each of some vectors: float64 [m, n] twice."""
-        n, table = len(queries), self.table
+        table = self.table
         factors = table.factors_of_several(queries)
 
         def sums_of_pieces() -> Floats:
-            return self.pieces.sums_of_several(OF_PIECES, factors[0], n)
+            return np.array([self.pieces.sums(OF_PIECES, own) for own in factors[0]])
 
         def sums_of_terms() -> Floats:
-            return self.terms.sums_of_several(OF_TERMS, factors[1], n)
+            return np.array([self.terms.sums(OF_TERMS, own) for own in factors[1]])
 
         if self.terms.n_entries >= MIN_BESIDE:
             of_pieces, of_terms = both(sums_of_pieces, sums_of_terms)

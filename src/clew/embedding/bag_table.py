@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bag_lanes import LANES, row_products_of_several
 from clew.algorithms.kernels.bags import MAX_IN_PAIRS, row_products
+from clew.algorithms.kernels.row_lanes import LANES, row_products_of_several
 from clew.embedding.bags import BATCH, Bags, TextBags, columns_in_use
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
@@ -280,25 +280,25 @@ class BagTable:
         return factors
 
     def factors_of_several(self, queries: Vectors) -> tuple[Floats, Floats]:
-        """Return `piece_factors` and `term_factors` of several vectors, side by side.
+        """Return `piece_factors` and `term_factors` of several vectors.
 
         Args:
             queries: float32 [m, d], at most `LANES` vectors.
 
         Returns:
-            float64 [32000, LANES] and float64 [terms, LANES].
+            float64 [m, 32000] and float64 [m, terms].
         """
         key, compared, own = queries.tobytes(), self._compared, self._of_terms
         last = self._last_several
         if last is not None and last[0] == key and last[1] is compared and last[2] is own:
             return last[3], last[4]
         n, pieces = len(queries), compared.pieces
-        of_pieces, spellings = np.full((PIECES, LANES), np.nan), np.zeros((SIGNATURE_WIDTH, LANES))
+        of_pieces, spellings = np.full((n, PIECES), np.nan), np.zeros((SIGNATURE_WIDTH, LANES))
         products = compared.several_products(queries[:, :DIMENSIONS])
-        of_pieces[pieces, :n] = products.T * self.piece_roots[pieces, None]
+        of_pieces[:, pieces] = products * self.piece_roots[pieces]
         spellings[:, :n] = queries[:, DIMENSIONS:].T
-        of_terms = _products_of_several(own.signatures, own.long_signatures, spellings)
-        of_terms *= own.weights[:, None]
+        in_lanes = _products_of_several(own.signatures, own.long_signatures, spellings)
+        of_terms = np.ascontiguousarray(in_lanes[:, :n].T) * own.weights
         self._last_several = key, compared, own, of_pieces, of_terms
         return of_pieces, of_terms
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
-from clew.algorithms.kernels.bag_lanes import bag_sums_of_several
 from clew.algorithms.kernels.bags import bag_sums
 from clew.graph import (
     Floats,
@@ -108,18 +107,6 @@ class Bags:
         """Return each row's sum of its counts' weights times the numbers of their columns."""
         entries = (self.columns, self.counts)
         found: Floats = bag_sums(self.starts, self.ends, *entries, weights_of, of_columns)
-        return found
-
-    def sums_of_several(self, weights_of: Floats, products: Floats, n: int) -> Floats:
-        """Return what `sums` does for each of several vectors, in one pass: float64 [n, rows].
-
-        Args:
-            weights_of: float64 [256], the weight of each count.
-            products: float64 [columns, LANES], the numbers of the columns, vector by vector.
-            n: how many vectors there are.
-        """
-        rows = (self.starts, self.ends, self.columns, self.counts)
-        found: Floats = bag_sums_of_several(*rows, weights_of, products, n)
         return found
 
 
