@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.document import Document
-from clew.read.formats.file_format import SourceFile, UnreadableFileError
-from clew.read.formats.table import format_of_file
-from clew.read.formats.text import TEXT
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
+from clew.read.formats.table import FORMATS, format_of_file
 from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
 from clew.read.patterns import FileChoice
 from clew.read.pieces import CutAtOnce, CutDocument
@@ -225,7 +224,7 @@ def _documents_of(file: SourceFile) -> Iterator[Document]:
         return
     if format.outline is None:
         raise UnreadableFileError(format.hint)
-    yield from TEXT.read(file)
+    yield from FORMATS["text"].read(file)
     file.report(f"read as text, not by its syntax ({format.hint})")
 
 
