@@ -280,16 +280,26 @@ class _Places(Mapping[str, int]):
     def __init__(self, column: TextColumn) -> None:
         self._column = column
         self._all: dict[str, int] | None = None
+        self._found: dict[str, int | None] = {}  # of those that were asked for last
 
     @cached_property
     def _place_of(self) -> Callable[[str], int | None]:
         return self._column.places()
 
     def __getitem__(self, text: str) -> int:
-        place = self._place_of(text) if self._all is None else self._all.get(text)
+        place = self._find(text) if self._all is None else self._all.get(text)
         if place is None:
             raise KeyError(text)
         return place
+
+    def _find(self, text: str) -> int | None:
+        """Return the place of a text, looked for once for what asks for it again."""
+        found = self._found
+        if text in found:
+            return found.get(text)
+        if len(found) >= MAX_MADE:
+            self._found = found = {}
+        return found.setdefault(text, self._place_of(text))
 
     def __iter__(self) -> Iterator[str]:
         if self._all is None:
