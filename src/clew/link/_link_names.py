@@ -35,9 +35,6 @@ def last_parts(reference: str) -> Collection[str]:
     """Return the last parts of all names that a link may mean, from any folder."""
     if reference.startswith(NO_PATHS):
         return ()
-    if not reference.startswith(MODULE) and not NOT_PLAIN.search(reference):
-        target = reference.partition("#")[0]  # to take an address apart takes ten times as long
-        return [target.rstrip("/").rpartition("/")[2]] if target else ()
     names = possible_names(target_and_anchor(reference)[0], "")
     return {posixpath.basename(name) for name in names}
 

@@ -1,39 +1,38 @@
-"""Finds which links of a graph may mean documents of some names, without a look at each link.
-
-What all links are written as is one text. A name is looked for in it as an address ends with it.
-"""
+"""Finds which links of a graph may mean documents of some names, without a look at each link."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain, compress
+from typing import NamedTuple
 
-from clew.graph import Graph, Mask
-from clew.graph.link_targets import NOTE, REFERENCE
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.graph import Graph, Mask, Rows
+from clew.graph.link_targets import NO_PATHS, NOTE, REFERENCE
 from clew.link._link_names import MODULE, NOT_PLAIN, last_parts, note_name, target_and_anchor
 
-END = "\n"  # before and behind each reference in the text of all
-MAX_SEARCHED = 32  # names that are looked for in the text; with more, every link is looked at
 UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
-_ENDS = tuple(
-    f"{slash}{end}" for slash, end in product(("", "/"), (END, "#"))
-)  # of a plain address
-_ODD = re.compile(NOT_PLAIN.pattern.replace(r"\x00-\x20", r"\x00-\x09\x0b-\x20"))  # but for `END`
+_APART = (*NO_PATHS, MODULE)  # what references begin with that are no plain addresses
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenLinks:
-    """What the links of some nodes are written as.
+class WrittenLinks(NamedTuple):
+    """The references of some nodes, each once, with keys of what they may lead to.
+
+    Keys are numbers of one process, of the last parts of names and of references to labels. Two of
+    which one is not the other may have one key.
 
     Attributes:
-        text: The references, each with `END` before and behind it.
-        apart: Those that may mean what the last part of an address as it is written does not say.
+        references: The references.
+        keys: int64 [k].
+        places: int32 [k], the place of the reference that has each key.
     """
 
-    text: str
-    apart: frozenset[str]
+    references: tuple[str, ...]
+    keys: NDArray[np.int64]
+    places: Rows
 
     @classmethod
     def of(cls, references: Sequence[Sequence[str]]) -> WrittenLinks:
@@ -41,30 +40,35 @@ class WrittenLinks:
 
         Example:
             >>> links = WrittenLinks.of([("a.md#x", "b/c.md"), (), ("a.md", "..")])
-            >>> sorted(links.that_may_mean({"a.md"}, ())), sorted(links.apart)
-            (['..', 'a.md', 'a.md#x'], ['..'])
+            >>> sorted(links.that_may_mean({"a.md"}, ()))
+            ['..', 'a.md', 'a.md#x']
         """
-        every = dict.fromkeys(chain.from_iterable(references))
-        joined = END.join(("", *every, ""))
-        broken = {one for one in every if END in one} if joined.count(END) > len(every) + 1 else ()
-        if broken:
-            joined = END.join(("", *(one for one in every if one not in broken), ""))
-        found = cls(joined, frozenset())
-        apart = {
-            *broken,
-            *(found._around(odd.start()) for odd in _ODD.finditer(joined)),
-            *found._with(f"{END}{NOTE}"),
-            *chain.from_iterable(map(found._ending_with, UPWARDS[1:])),
-            *chain.from_iterable(map(found._with, (f"//{END}", "//#", f"{END}/{END}", f"{END}/#"))),
-        }
-        return cls(joined, frozenset(apart))
+        every = tuple(dict.fromkeys(chain.from_iterable(references)))
+        is_odd = NOT_PLAIN.search
+        is_plain = [not (one.startswith(_APART) or is_odd(one)) for one in every]
+        # Nearly all are plain, and to take an address apart takes ten times as long.
+        targets = [one.partition("#")[0] for one in compress(every, is_plain)]
+        parts = [target.rstrip("/").rpartition("/")[2] for target in targets]
+        places = np.flatnonzero(is_plain)[list(map(bool, targets))]
+        keys = _keys(list(compress(parts, targets)))
+        others = np.flatnonzero(np.logical_not(is_plain)).tolist()
+        more = [(part, place) for place in others for part in _parts(every[place])]
+        return cls(
+            every,
+            np.append(keys, _keys([part for part, _ in more])),
+            np.append(places, [place for _, place in more]).astype(np.int32),
+        )
 
     def more(self, references: Sequence[Sequence[str]]) -> WrittenLinks:
         """Return these and the references of more nodes; some may come twice then."""
         if not any(references):
             return self
         others = WrittenLinks.of(references)
-        return WrittenLinks(self.text + others.text.removeprefix(END), self.apart | others.apart)
+        return WrittenLinks(
+            self.references + others.references,
+            np.append(self.keys, others.keys),
+            np.append(self.places, others.places + np.int32(len(self.references))),
+        )
 
     def that_may_mean(self, names: Collection[str], labels: Collection[str]) -> set[str]:
         """Return the references that may mean documents, from any folder, or name a label.
@@ -77,41 +81,13 @@ class WrittenLinks:
         """
         if not names and not labels:
             return set()
-        wanted = {*names, *labels, *UPWARDS}
-        if len(wanted) > MAX_SEARCHED or "" in names:
-            looked_at: Collection[str] = {*self.text.split(END), *self.apart} - {""}
-        else:
-            looked_at = {*self.apart, *chain.from_iterable(map(self._ending_with, names))}
-            looked_at.update(*(self._with(f"{END}{label}{END}") for label in labels))
-        return {one for one in looked_at if not wanted.isdisjoint(_keys(one))}
-
-    def _ending_with(self, name: str) -> Iterator[str]:
-        """Yield the references that end with a name, but for slashes, and those to its module."""
-        if name.startswith(NOTE):  # they are apart
-            return
-        for before, behind in product((END, "/"), _ENDS):
-            yield from self._with(f"{before}{name}{behind}")
-        if name == "__init__.py":
-            yield from self._with(f"{END}{MODULE}")
-        elif name.endswith(".py"):
-            for before, behind in product((".", ":", "/"), (END, "#")):
-                yield from self._with(f"{before}{name.removesuffix('.py')}{behind}")
-
-    def _with(self, part: str) -> Iterator[str]:
-        """Yield the references with a part of the text, which begins in or before them."""
-        place = self.text.find(part)
-        while place >= 0:
-            yield self._around(place + part.startswith(END))
-            place = self.text.find(part, place + 1)
-
-    def _around(self, place: int) -> str:
-        """Return the reference in which a place of the text is."""
-        return self.text[self.text.rfind(END, 0, place) + 1 : self.text.find(END, place)]
+        found = np.flatnonzero(np.isin(self.keys, _keys([*names, *labels, *UPWARDS])))
+        return {self.references[place] for place in self.places[found].tolist()}
 
 
 @dataclass(frozen=True)
 class WrittenLinksPart:
-    """The part that keeps what the links of all nodes are written as."""
+    """The part that keeps the references of all nodes."""
 
     def compute(self, graph: Graph) -> WrittenLinks:
         return WrittenLinks.of(graph.references)
@@ -120,15 +96,17 @@ class WrittenLinksPart:
         """Return what `compute` returns, perhaps with references that come twice."""
         return before.more(graph.references[len(base) :])
 
-    def shrink(
-        self, graph: Graph, base: Graph, stays: Mask, before: WrittenLinks
-    ) -> WrittenLinks:  # none has to go
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: WrittenLinks) -> WrittenLinks:
         """Return what `compute` returns, perhaps with references that no node has any more."""
         return before
 
 
-def _keys(reference: str) -> Collection[str]:
-    """Return what a link is compared by: last parts of names, the name of a note, or a label."""
+def _parts(reference: str) -> Collection[str]:
+    """Return the last parts of all names that a link may mean, the name of a note, or a label."""
     if reference.startswith(NOTE):
         return (note_name(target_and_anchor(reference)[0]),)
     return (reference,) if reference.startswith(REFERENCE) else last_parts(reference)
+
+
+def _keys(texts: Sequence[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(hash, texts), np.int64, len(texts))
