@@ -9,7 +9,16 @@ those of passages that go are taken away, so that no word of a deleted text is l
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
@@ -98,15 +107,114 @@ class Knowledge:
             raise ValueError(f"knowledge of the form {self.form!r} has no {other.form!r}")
         tables = dict(self.tables)  # a table without changes stays the same object
         for name, counts in other.tables.items():
-            if counts:
-                table = dict(tables[name])
-                for text, n in counts.items():
-                    if left := table.get(text, 0) + sign * n:
-                        table[text] = left
-                    else:
-                        del table[text]
-                tables[name] = table
+            if not counts:
+                continue
+            before = tables[name]
+            if isinstance(before, CountTable):
+                tables[name] = _ChangedCounts(before, counts, sign)
+                continue
+            tables[name] = table = dict(before)
+            for text, n in counts.items():
+                if left := table.get(text, 0) + sign * n:
+                    table[text] = left
+                else:
+                    del table[text]
         return replace(self, tables=tables)
+
+
+class CountTable(Mapping[str, int]):
+    """A table of which all counts are made when all are asked for: a change asks for a few.
+
+    A class of this kind says how one is found, how all are made, and how many they are.
+    """
+
+    def _find(self, text: str) -> int:
+        """Return the count of a text; 0 where it has none."""
+        raise NotImplementedError
+
+    def _make(self) -> dict[str, int]:
+        """Return all counts."""
+        raise NotImplementedError
+
+    @cached_property
+    def _all(self) -> dict[str, int]:
+        return self._make()
+
+    @property
+    def made(self) -> Mapping[str, int] | None:
+        """All counts, once they are made."""
+        return self.__dict__.get("_all")
+
+    def __getitem__(self, text: str) -> int:
+        made = self.made
+        if count := self._find(text) if made is None else made.get(text, 0):
+            return count
+        raise KeyError(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def items(self) -> ItemsView[str, int]:
+        """Return all texts with their counts."""
+        return self._all.items()
+
+    def values(self) -> ValuesView[int]:
+        """Return all counts."""
+        return self._all.values()
+
+    def __repr__(self) -> str:
+        return repr(self._all)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        return dict, (self._all,)
+
+
+class _ChangedCounts(CountTable):
+    """The counts of a table after a change: those that are the same stay in the table before.
+
+    Args:
+        before: The table before.
+        counts: The counts that changed, by how much.
+        sign: 1 where they are more, -1 where they are fewer.
+    """
+
+    def __init__(self, before: CountTable, counts: Mapping[str, int], sign: int) -> None:
+        self._before: CountTable = before
+        self._gone = set[str]()
+        self._changed, self._behind = dict[str, int](), dict[str, int]()
+        if isinstance(before, _ChangedCounts):
+            self._before, self._gone = before._before, set(before._gone)
+            self._changed, self._behind = dict(before._changed), dict(before._behind)
+        for text, n in counts.items():
+            self._put(text, before.get(text, 0) + sign * n)
+
+    def _put(self, text: str, count: int) -> None:
+        is_before = text not in self._behind and text not in self._gone and text in self._before
+        if count:
+            (self._changed if is_before else self._behind)[text] = count
+        elif is_before:
+            self._gone.add(text)
+            self._changed.pop(text, None)
+        else:
+            del self._behind[text]
+
+    def _find(self, text: str) -> int:
+        count = self._behind.get(text) or self._changed.get(text)
+        return count or (0 if text in self._gone else self._before.get(text, 0))
+
+    def _make(self) -> dict[str, int]:
+        counts = {**self._before._all, **self._changed}
+        for text in self._gone:
+            del counts[text]
+        return {**counts, **self._behind}
+
+    def __len__(self) -> int:
+        return len(self._before) - len(self._gone) + len(self._behind)
+
+    @property
+    def stored(self) -> object:
+        """What the counts are found by; see `clew.graph.sizes`."""
+        return self._before, self._gone, self._changed, self._behind, self.made
 
 
 class LateTables(Mapping[str, Mapping[str, int]]):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
 from clew.read.formats.outline import Block, Outline, Share
-from clew.text.entries import entries_in
 from clew.text.spans import paragraphs
 
 LONG = 1 / 2  # of a passage: an entry
@@ -35,6 +34,8 @@ def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Blo
     messages = messages_in(text, start, end, share)
     if messages or share is None or share(start, end) <= 1:
         return Block(start, end, "list", messages) if messages else Block(start, end)
+    from clew.text.entries import entries_in  # which few texts need: others fit into a passage
+
     entries = [] if messages_in(text, start, end) else entries_in(text, start, end)
     n_long = sum(share(*entry) > LONG for entry in entries)
     if not entries or n_long > MAX_LONG * len(entries):
