@@ -22,6 +22,7 @@ from clew.store.text_bytes import PlainBytes, TextBytes
 MAX_MADE = 4096  # texts of recent use that are not made again
 ENCODING = "utf-8", "surrogatepass"
 MAX_ALIKE = 64  # of more texts that look the same, all are made
+MAX_UNSORTED = 64  # texts that are looked for before numbers are sorted
 SEEN = 32  # bytes of a text by which it is looked for
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
@@ -208,27 +209,7 @@ class TextColumn(Sequence[str]):
             >>> place("sea"), place("port"), place("ship")
             (1, 2, None)
         """
-        n = len(self.codes)
-        keys = _looks_of(self.table, self.codes)
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        alike = np.diff(np.flatnonzero(np.diff(keys)), prepend=-1, append=n - 1)
-        if n and alike.max() > MAX_ALIKE:
-            return {text: place for place, text in enumerate(self)}.get
-        behind = {text: n + place for place, text in enumerate(self.others)}
-        sorted_keys = memoryview(keys)  # type: ignore[arg-type]  # its items are Python's own: faster
-
-        def place_of(text: str) -> int | None:
-            key = _look(text.encode(*ENCODING))
-            at = bisect_left(sorted_keys, key)
-            while at < n and sorted_keys[at] == key:
-                place = order.item(at)
-                if self.table.make(self.codes.item(place)) == text:
-                    return place
-                at += 1
-            return behind.get(text)
-
-        return place_of
+        return _PlaceFinder(self)
 
     def count_distinct(self) -> int:
         """Return the number of different texts; a table has a text once, so its are not made."""
@@ -258,6 +239,52 @@ class TextColumn(Sequence[str]):
         for start in range(0, len(self.codes), BLOCK):
             yield from self.table.made(self.codes[start : start + BLOCK])
             release_pages(self.table.raw)
+
+
+class _PlaceFinder:
+    """Finds the place of a text in a column by a number that says how it looks; see `_looks`.
+
+    The numbers of all are sorted once many texts are looked for.
+    """
+
+    def __init__(self, column: TextColumn) -> None:
+        self._column, self._n_asked = column, 0
+        keys = _looks_of(column.table, column.codes)
+        # The places in the order of the keys, once these are sorted; both change at one time.
+        self._keys: tuple[NDArray[np.uint64], NDArray[np.int64] | None] = keys, None
+        self._behind = {text: len(keys) + place for place, text in enumerate(column.others)}
+
+    def __call__(self, text: str) -> int | None:
+        table, codes = self._column.table, self._column.codes
+        places = self._places_like(_look(text.encode(*ENCODING)))
+        if len(places) > MAX_ALIKE:
+            return self._all.get(text)
+        for place in places:
+            if table.make(codes.item(place)) == text:
+                return place
+        return self._behind.get(text)
+
+    @cached_property
+    def _all(self) -> Mapping[str, int]:
+        return {text: place for place, text in enumerate(self._column)}
+
+    def _places_like(self, key: int) -> list[int]:
+        """Return the places of the stored texts that have a key, ascending."""
+        self._n_asked += 1
+        keys, order = self._keys
+        if order is None and self._n_asked <= MAX_UNSORTED:
+            found: list[int] = np.flatnonzero(keys == np.uint64(key)).tolist()
+            return found
+        if order is None:
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            self._keys = keys, order
+        sorted_keys = memoryview(keys)  # type: ignore[arg-type]  # its items are Python's own: faster
+        first = bisect_left(sorted_keys, key)
+        behind = first
+        while behind < len(keys) and sorted_keys[behind] == key:
+            behind += 1
+        return [order.item(at) for at in range(first, behind)]
 
 
 def places_of(texts: Sequence[str]) -> Mapping[str, int]:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords, Word
-from clew.text.words import IDEOGRAPHS
+from clew.text.words import IDEOGRAPHS, OTHER_SCRIPT
 
 _KATAKANA = re.compile("[\u30a1-\u30faー][\u30a1-\u30faー・]+")
 ASCII = "\x7f"  # the last sign that is
@@ -58,7 +58,7 @@ def group_unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
     """Return the titles in scripts without spaces by their first two letters, the longest first."""
     by_start: defaultdict[str, set[str]] = defaultdict(set)
     for title in titles:
-        if not title.isascii() and len(title) > 1 and _unspaced().match(title):
+        if len(title) > 1 and OTHER_SCRIPT.match(title) and _unspaced().match(title):
             by_start[title[:2]].add(title)
     return {
         start: sorted(group, key=lambda title: (-len(title), title))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clew.read.extract.mentions import MAX_SHORT, KeptShortWords, ShortWords
 from clew.read.extract.word_columns import JOINERS, TextWords, WordColumns, ends_sentence
-from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
+from clew.text.words import OTHER_SCRIPT
 
 _N_SIGNS = 0x2C00  # where the last of the scripts ends that are no other
 _IN_WORD, _LETTER, _CAPITAL, _NO_CASE, _JOINER = 1, 2, 4, 8, 16
@@ -340,8 +340,9 @@ def _looks(n: int) -> NDArray[np.uint8]:
     """
     every = list(map(chr, range(n)))
     looks = np.zeros(n + 1, np.uint8)
-    for pattern, look in ((PLAIN_SIGN, _IN_WORD), (PLAIN_LETTER, _LETTER), (JOINERS, _JOINER)):
-        allowed = set(re.findall(f"[{pattern}]", "".join(every)))
+    plain = OTHER_SCRIPT.sub("", "".join(every))
+    for pattern, look in ((r"[^\W_]", _IN_WORD), (r"[^\W\d_]", _LETTER), (f"[{JOINERS}]", _JOINER)):
+        allowed = set(re.findall(pattern, plain))
         looks[:-1] |= np.array([look * (sign in allowed) for sign in every], np.uint8)
     folded = [sign.casefold()[0] for sign in every]
     no_case = [_NO_CASE * (sign.lower() == sign.upper()) for sign in folded]

@@ -110,15 +110,12 @@ class Knowledge:
             if not counts:
                 continue
             before = tables[name]
-            if isinstance(before, CountTable):
+            made = before.made if isinstance(before, CountTable) else before
+            if isinstance(before, CountTable) and made is None:
                 tables[name] = _ChangedCounts(before, counts, sign)
-                continue
-            tables[name] = table = dict(before)
-            for text, n in counts.items():
-                if left := table.get(text, 0) + sign * n:
-                    table[text] = left
-                else:
-                    del table[text]
+            else:
+                tables[name] = table = dict(made or {})
+                _change(table, counts, sign)
         return replace(self, tables=tables)
 
 
@@ -170,51 +167,48 @@ class CountTable(Mapping[str, int]):
 
 
 class _ChangedCounts(CountTable):
-    """The counts of a table after a change: those that are the same stay in the table before.
+    """The counts of a table after a change; none is looked up until it is asked for.
 
     Args:
         before: The table before.
-        counts: The counts that changed, by how much.
+        counts: By how much counts changed.
         sign: 1 where they are more, -1 where they are fewer.
     """
 
     def __init__(self, before: CountTable, counts: Mapping[str, int], sign: int) -> None:
-        self._before: CountTable = before
-        self._gone = set[str]()
-        self._changed, self._behind = dict[str, int](), dict[str, int]()
+        self._before, self._differences = before, dict[str, int]()
+        self._changes: tuple[tuple[Mapping[str, int], int], ...] = ((counts, sign),)
         if isinstance(before, _ChangedCounts):
-            self._before, self._gone = before._before, set(before._gone)
-            self._changed, self._behind = dict(before._changed), dict(before._behind)
+            self._before, self._differences = before._before, dict(before._differences)
+            self._changes = (*before._changes, (counts, sign))
         for text, n in counts.items():
-            self._put(text, before.get(text, 0) + sign * n)
-
-    def _put(self, text: str, count: int) -> None:
-        is_before = text not in self._behind and text not in self._gone and text in self._before
-        if count:
-            (self._changed if is_before else self._behind)[text] = count
-        elif is_before:
-            self._gone.add(text)
-            self._changed.pop(text, None)
-        else:
-            del self._behind[text]
+            self._differences[text] = self._differences.get(text, 0) + sign * n
 
     def _find(self, text: str) -> int:
-        count = self._behind.get(text) or self._changed.get(text)
-        return count or (0 if text in self._gone else self._before.get(text, 0))
+        return self._before.get(text, 0) + self._differences.get(text, 0)
 
     def _make(self) -> dict[str, int]:
-        counts = {**self._before._all, **self._changed}
-        for text in self._gone:
-            del counts[text]
-        return {**counts, **self._behind}
+        table = dict(self._before._all)
+        for counts, sign in self._changes:
+            _change(table, counts, sign)
+        return table
 
     def __len__(self) -> int:
-        return len(self._before) - len(self._gone) + len(self._behind)
+        return len(self._all)
 
     @property
     def stored(self) -> object:
         """What the counts are found by; see `clew.graph.sizes`."""
-        return self._before, self._gone, self._changed, self._behind, self.made
+        return self._before, self._changes, self._differences, self.made
+
+
+def _change(table: dict[str, int], counts: Mapping[str, int], sign: int) -> None:
+    """Add counts to a table, or take them away."""
+    for text, n in counts.items():
+        if left := table.get(text, 0) + sign * n:
+            table[text] = left
+        else:
+            del table[text]
 
 
 class LateTables(Mapping[str, Mapping[str, int]]):

@@ -15,10 +15,6 @@ from typing import NamedTuple
 from clew.read.extract.word_columns import TextWords
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
-# It begins with a set, and not with one of two patterns, so that most signs are passed by quickly.
-_QUOTED = re.compile(
-    r"[\"“«„『「《](?:(?<!\")([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|(?<=\")([^\"\n]{2,80})\")"
-)
 _ASCII_MARK = '"'
 _MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -196,6 +192,17 @@ def first_words(titles: TitleWords) -> FirstWords:
     return seconds
 
 
+@lru_cache(maxsize=1)
+def _quoted() -> re.Pattern[str]:
+    """The pattern of a quotation.
+
+    It begins with a set, not with one of two patterns, so that most signs are passed by quickly.
+    """
+    return re.compile(
+        r"[\"“«„『「《](?:(?<!\")([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|(?<=\")([^\"\n]{2,80})\")"
+    )
+
+
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, text) of quotations of at most eight words; the span has the marks.
 
@@ -208,7 +215,7 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
             break
     else:
         return  # as in most texts
-    for match in _QUOTED.finditer(text, start):
+    for match in _quoted().finditer(text, start):
         content = (match[1] or match[2]).strip(" ,.;:!?")
         if content and len(content.split()) <= MAX_QUOTED_WORDS:
             yield match.start(), match.end(), content
