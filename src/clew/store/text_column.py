@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from operator import mul
 from typing import Any, overload
 
 import numpy as np
@@ -23,11 +22,11 @@ MAX_MADE = 4096  # texts of recent use that are not made again
 ENCODING = "utf-8", "surrogatepass"
 MAX_ALIKE = 64  # of more texts that look the same, all are made
 MAX_UNSORTED = 64  # texts that are looked for before numbers are sorted
-SEEN = 32  # bytes of a text by which it is looked for
+EIGHT = 8  # bytes of a text that are looked at as one number
+SEEN = 4 * EIGHT  # bytes of a text by which it is looked for
+PADDING = bytes(EIGHT)
+MASKS = np.array([2 ** (8 * n) - 1 for n in range(EIGHT + 1)], np.uint64)  # of the first n bytes
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
-FACTORS_OF_ABSENT = np.array([*POWERS[::-1], POWER_OF_LENGTH], np.uint64)  # by their number
-POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
 READ_ON = 3  # texts in a row that were next, after which more are made with one
 MAX_STEP = 4  # from a text to the next one that is asked for
@@ -383,7 +382,7 @@ def _looks_of(table: StringTable, codes: Rows) -> NDArray[np.uint64]:
 def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return bytes that have some texts, ascending, and where each of these begins in them.
 
-    What lies between two of them is left out where it is long.
+    What lies between two of them is left out where it is long. `PADDING` is behind the last one.
     """
     starts, ends = table.starts[codes], table.starts[codes + 1]
     breaks = np.flatnonzero(starts[1:] - ends[:-1] > MAX_APART) + 1
@@ -392,7 +391,7 @@ def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArr
     parts = [table.raw.cut(start, end) for start, end in bounds]
     begins = offsets_of([len(part) for part in parts])[:-1]
     moved = np.repeat(begins - starts[firsts], lasts - firsts + 1)
-    return np.frombuffer(b"".join(parts), np.uint8), starts + moved
+    return np.frombuffer(b"".join([*parts, PADDING]), np.uint8), starts + moved
 
 
 def _looks(
@@ -400,30 +399,38 @@ def _looks(
 ) -> NDArray[np.uint64]:
     """Return a number for each text, the same for the same text: of its length and `SEEN` bytes.
 
+    It is made of the first bytes and the last ones, eight at a time, where ids differ the most.
+
     Args:
-        raw: uint8 [b].
+        raw: uint8 [b], with `PADDING` behind the last text.
         starts: int64 [n], where each text begins.
         ends: int64 [n], where each ends.
     """
     lengths = ends - starts
-    order = np.argsort(-np.minimum(lengths, SEEN), kind="stable")  # the long ones first
-    starts, ends, seen = starts[order], ends[order], np.minimum(lengths, SEEN)[order]
-    sums = lengths[order].astype(np.uint64)
-    for byte in range(int(seen.max(initial=0))):
-        n = int(np.searchsorted(-seen, -byte))  # texts that have so many bytes and one more
-        # From both ends towards the middle, where ids differ the most.
-        at = starts[:n] + byte // 2 if byte % 2 else ends[:n] - (1 + byte // 2)
-        sums[:n] = sums[:n] * FACTOR + raw[at]
-    keys = np.empty(len(sums), np.uint64)
-    keys[order] = sums * FACTORS_OF_ABSENT[SEEN - seen]
+    # Eight bytes from each place on, as one number.
+    eight = np.ndarray(len(raw) - EIGHT + 1, "<u8", raw.data, strides=(1,))
+    keys = lengths.astype(np.uint64) * FACTOR + _first_of(eight[starts], lengths)
+    longer = np.flatnonzero(lengths > EIGHT)
+    keys[longer] = keys[longer] * FACTOR + eight[ends[longer] - EIGHT]
+    longer = np.flatnonzero(lengths > 2 * EIGHT)
+    more = keys[longer] * FACTOR + eight[starts[longer] + EIGHT]
+    keys[longer] = more * FACTOR + eight[ends[longer] - 2 * EIGHT]
     return keys
+
+
+def _first_of(eight: NDArray[np.uint64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return eight bytes as numbers, with zeros in the place of those that a short text lacks."""
+    first: NDArray[np.uint64] = eight & MASKS[np.minimum(lengths, EIGHT)]
+    return first
 
 
 def _look(raw: bytes) -> int:
     """Return the number that `_looks` has for one text; arrays of one take fifty times as long."""
-    n = min(len(raw), SEEN)
-    from_start, from_end = raw[: n // 2], raw[: -1 - (n + 1) // 2 : -1]
-    key: int = len(raw) * POWER_OF_LENGTH
-    key += sum(map(mul, from_end, POWERS_FROM_END))
-    key += sum(map(mul, from_start, POWERS_FROM_START))
+    n, factor = len(raw), int(FACTOR)
+    key = n * factor + int.from_bytes(raw[:EIGHT], "little")
+    if n > EIGHT:
+        key = key * factor + int.from_bytes(raw[-EIGHT:], "little")
+    if n > 2 * EIGHT:
+        more = key * factor + int.from_bytes(raw[EIGHT : 2 * EIGHT], "little")
+        key = more * factor + int.from_bytes(raw[-2 * EIGHT : -EIGHT], "little")
     return key % 2**64

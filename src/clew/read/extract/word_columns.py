@@ -207,7 +207,9 @@ def first_key(text: str) -> str:
         >>> first_key("“The Tempest”"), first_key("...")
         ('the', '')
     """
-    match = _pattern_for(text).search(text)
+    begin = text.partition(" ")[0]  # of most texts beside ASCII, that is ASCII, too
+    match = _ASCII_WORD.search(begin) if begin.isascii() else None
+    match = match or _pattern_for(text).search(text)
     return match[0].casefold() if match else ""
 
 
