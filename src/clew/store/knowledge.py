@@ -84,21 +84,25 @@ class StoredCounts(CountTable):
     """
 
     def __init__(self, texts: TextColumn, counts: NDArray[np.integer]) -> None:
-        self._texts, self._counts, self._n_asked = texts, counts, 0
+        self._texts, self._counts = texts, counts
+        self._found: dict[str, int] = {}  # most of what a change asks for, the next one does, too
 
     def _find(self, text: str) -> int:
-        self._n_asked += 1
-        if self._n_asked > MAX_SHARE_LOOKED_UP * len(self):
-            return self._all.get(text, 0)
-        place = self._place_of(text)
-        return 0 if place is None else int(self._counts[place])
+        count = self._found.get(text)
+        if count is None:
+            if len(self._found) >= MAX_SHARE_LOOKED_UP * len(self):
+                return self._all.get(text, 0)
+            place = self._place_of(text)
+            count = self._found[text] = 0 if place is None else int(self._counts[place])
+        return count
 
     @cached_property
     def _place_of(self) -> Callable[[str], int | None]:
         return self._texts.places()
 
     def _make(self) -> dict[str, int]:
-        self.__dict__.pop("_place_of", None)  # which is not needed any more
+        self.__dict__.pop("_place_of", None)  # which is not needed any more, nor what it found
+        self._found = {}
         return dict(zip(self._texts, self._counts.tolist(), strict=True))
 
     def __len__(self) -> int:
@@ -107,7 +111,8 @@ class StoredCounts(CountTable):
     @property
     def stored(self) -> object:
         """What the counts are found by; see `clew.graph.sizes`."""
-        return self._texts, self._counts, self.__dict__.get("_place_of"), self.made
+        found = self._found, self.__dict__.get("_place_of")
+        return self._texts, self._counts, found, self.made
 
 
 class StoredTables(Mapping[str, Mapping[str, int]]):

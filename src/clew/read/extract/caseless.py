@@ -58,7 +58,9 @@ def group_unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
     """Return the titles in scripts without spaces by their first two letters, the longest first."""
     by_start: defaultdict[str, set[str]] = defaultdict(set)
     for title in titles:
-        if len(title) > 1 and OTHER_SCRIPT.match(title) and _unspaced().match(title):
+        if title.isascii() or len(title) < 2 or not OTHER_SCRIPT.match(title):  # as most are
+            continue
+        if _unspaced().match(title):
             by_start[title[:2]].add(title)
     return {
         start: sorted(group, key=lambda title: (-len(title), title))
