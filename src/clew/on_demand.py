@@ -67,14 +67,14 @@ class FunctionOnDemand:
     """
 
     def __init__(self, module: str, name: str, **keywords: object) -> None:
-        self.__module__, self.__name__, self._keywords = module, name, keywords
+        self.__module__, self.__name__, self.keywords = module, name, keywords
 
     def __call__(self, *arguments: object, **keywords: object) -> Any:  # noqa: ANN401  # whatever it returns
         home = sys.modules.get(self.__module__) or _imported(self.__module__)
-        return getattr(home, self.__name__)(*arguments, **self._keywords, **keywords)
+        return getattr(home, self.__name__)(*arguments, **self.keywords, **keywords)
 
     def __repr__(self) -> str:
-        given = "".join(f", {key}={value!r}" for key, value in self._keywords.items())
+        given = "".join(f", {key}={value!r}" for key, value in self.keywords.items())
         return f"<{self.__module__}.{self.__name__}{given}>"
 
 
