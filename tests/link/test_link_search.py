@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,3 +66,18 @@ def test_other_links_are_not_looked_at():
     assert WrittenLinks.of([plain]).that_may_mean((), ()) == set()
     labels = WrittenLinks.of([("ref:a", "ref:b", "label:a")])
     assert labels.that_may_mean((), {"ref:a"}) == {"ref:a"}
+
+
+def test_links_that_come_and_go_for_ever_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr("clew.link._link_search.MIN_FIRST", 3)
+    part, base = WrittenLinksPart(), Graph.of(["here"], ids=["d"], references=(("x.md",),))
+    links = part.compute(base)
+    for number in range(20):
+        graph = Graph.of(
+            ["here", "new"], ids=["d", "e"], references=(("x.md",), (f"a{number}.md",))
+        )
+        links = part.grow(graph, base, links)
+        assert links.that_may_mean({f"a{number}.md"}, ()) == {f"a{number}.md"}
+        assert links.that_may_mean({"x.md"}, ()) == {"x.md"}
+        assert len(links.references) <= 6
+        links = part.shrink(base, graph, np.array([True, False]), links)

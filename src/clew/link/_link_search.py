@@ -15,6 +15,8 @@ from clew.graph.link_targets import NO_PATHS, NOTE, REFERENCE
 from clew.link._link_names import MODULE, NOT_PLAIN, last_parts, note_name, target_and_anchor
 
 UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
+MAX_GROWTH = 2  # times as many references, some of which nothing has, before all are looked at
+MIN_FIRST = 1_000  # references of which fewer do not count
 _APART = (*NO_PATHS, MODULE)  # what references begin with that are no plain addresses
 
 
@@ -28,11 +30,13 @@ class WrittenLinks(NamedTuple):
         references: The references.
         keys: int64 [k].
         places: int32 [k], the place of the reference that has each key.
+        n_first: How many there were when all were looked at.
     """
 
     references: tuple[str, ...]
     keys: NDArray[np.int64]
     places: Rows
+    n_first: int
 
     @classmethod
     def of(cls, references: Sequence[Sequence[str]]) -> WrittenLinks:
@@ -57,6 +61,7 @@ class WrittenLinks(NamedTuple):
             every,
             np.append(keys, _keys([part for part, _ in more])),
             np.append(places, [place for _, place in more]).astype(np.int32),
+            len(every),
         )
 
     def more(self, references: Sequence[Sequence[str]]) -> WrittenLinks:
@@ -68,6 +73,7 @@ class WrittenLinks(NamedTuple):
             self.references + others.references,
             np.append(self.keys, others.keys),
             np.append(self.places, others.places + np.int32(len(self.references))),
+            self.n_first,
         )
 
     def that_may_mean(self, names: Collection[str], labels: Collection[str]) -> set[str]:
@@ -94,7 +100,9 @@ class WrittenLinksPart:
 
     def grow(self, graph: Graph, base: Graph, before: WrittenLinks) -> WrittenLinks:
         """Return what `compute` returns, perhaps with references that come twice."""
-        return before.more(graph.references[len(base) :])
+        links = before.more(graph.references[len(base) :])
+        most = MAX_GROWTH * max(before.n_first, MIN_FIRST)
+        return links if len(links.references) <= most else self.compute(graph)
 
     def shrink(self, graph: Graph, base: Graph, stays: Mask, before: WrittenLinks) -> WrittenLinks:
         """Return what `compute` returns, perhaps with references that no node has any more."""

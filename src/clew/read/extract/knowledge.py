@@ -8,6 +8,7 @@ those of passages that go are taken away, so that no word of a deleted text is l
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import ChainMap
 from collections.abc import (
     Callable,
@@ -125,13 +126,13 @@ class CountTable(Mapping[str, int]):
     A class of this kind says how one is found, how all are made, and how many they are.
     """
 
+    @abstractmethod
     def _find(self, text: str) -> int:
         """Return the count of a text; 0 where it has none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _make(self) -> dict[str, int]:
         """Return all counts."""
-        raise NotImplementedError
 
     @cached_property
     def _all(self) -> dict[str, int]:
