@@ -79,8 +79,8 @@ class StoredCounts(CountTable):
         >>> from clew.store.text_column import StringTable
         >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
         >>> counts = StoredCounts(TextColumn(table, np.array([1, 0], np.int32)), np.array([5, 7]))
-        >>> counts["sea"], counts.get("port"), counts.made, dict(counts)
-        (7, None, None, {'island': 5, 'sea': 7})
+        >>> counts["sea"], counts.get("port"), dict(counts)
+        (7, None, {'island': 5, 'sea': 7})
     """
 
     def __init__(self, texts: TextColumn, counts: NDArray[np.integer]) -> None:
