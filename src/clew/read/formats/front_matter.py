@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from clew.text.spans import trim_span
 
@@ -14,6 +13,12 @@ FRONT_MATTER = re.compile(
 )
 _TITLE = re.compile(rf"{LINE_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
 _KEY = re.compile(r"[\"']?([\w-]+)[\"']?[ \t]*:")
+# Keys of front matter that tell programs how to make a page, and readers nothing beside its title.
+_SETTINGS = re.compile(
+    r"title|layout|weight|order|position|id|slug|permalink|url|template|type|orphan|hide|search|"
+    r"icon|redirects?|(?:[a-z]+_)?toc(?:_\w+)?|(?:hide|sidebar|nav|parent|pagination)[_-]?\w*",
+    re.IGNORECASE,
+)
 
 
 def front_matter_end(text: str) -> int:
@@ -33,20 +38,9 @@ def telling_front_matter(text: str) -> tuple[int, int] | None:
     """
     front = FRONT_MATTER.match(text)
     keys = map(_KEY.match, front[0].splitlines()[1:-1]) if front else ()
-    if front is None or all(key is None or _settings().fullmatch(key[1]) for key in keys):
+    if front is None or all(key is None or _SETTINGS.fullmatch(key[1]) for key in keys):
         return None
     return trim_span(text, front.start(), front.end())
-
-
-@lru_cache(maxsize=1)
-def _settings() -> re.Pattern[str]:
-    """The pattern of keys by which programs make a page, and which tell readers no more than it."""
-    return re.compile(
-        r"title|layout|weight|order|position|id|slug|permalink|url|template|type|orphan|hide|"
-        r"search|icon|redirects?|(?:[a-z]+_)?toc(?:_\w+)?|"
-        r"(?:hide|sidebar|nav|parent|pagination)[_-]?\w*",
-        re.IGNORECASE,
-    )
 
 
 def front_matter_title(text: str) -> str | None:
