@@ -269,6 +269,51 @@ def test_a_first_question_over_a_saved_index_loads_nothing_heavy(tmp_path):
     }
 
 
+FORMATS_OF_TEXT = {  # what says which formats there are, and what cuts plain text
+    "clew.read.formats",
+    *(
+        f"clew.read.formats.{name}"
+        for name in (
+            *("table", "file_format", "code_languages", "outline", "front_matter"),
+            *("plain_text", "indented_text", "messages"),
+        )
+    ),
+}
+READERS = {"markdown_it", "selectolax", "tree_sitter", "pypdf", "mammoth", "email", "csv", "zipfile", "charset_normalizer"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "also"),
+    [
+        ("Ferries sail.\n\nThey sail at ten.", "text", set()),
+        ("# Ferries\n\nThey sail at ten.", "markdown", {"markdown", "titles", "source_file"}),
+        ("Ferries\n=======\n\nThey sail.", "rst", {"rst", "titles", "source_file"}),
+        ("def sail():\n    return 10\n", "python", {"python", "statements", "source_file"}),
+    ],
+)
+def test_a_change_loads_what_reads_the_format_of_its_document_alone(tmp_path, text, format, also):
+    """The table of formats names functions; their modules take a tenth of a first change to load."""
+    index = clew.Index.from_documents(
+        [clew.Document(f"d{i}", f"Anna Berg sails to island {i}.") for i in range(200)],
+        extractor=clew.Names(),
+    )
+    index.save(tmp_path)
+    loaded = modules_after(
+        f"import clew; i = clew.Index.load({str(tmp_path)!r}); i.ask('Where does Anna sail to?');"
+        f" i.add([clew.Document('new', {text!r}, format={format!r})]).graph.row('new')"
+    )
+    ours = {name for name in loaded if name.startswith("clew.read.formats")}
+    beside = {f"clew.read.formats.{name}" for name in also}
+    # "declared_encoding" and "not_text" come with what reads files.
+    assert ours - FORMATS_OF_TEXT - beside <= {
+        "clew.read.formats.declared_encoding",
+        "clew.read.formats.not_text",
+    }
+    assert beside <= ours, "a format that is asked for is loaded"
+    assert not loaded & (READERS - ({"markdown_it"} if format == "markdown" else set()))
+    assert not loaded & {"subprocess", "clew.read.files", "clew.read.known_files"}
+
+
 def test_reading_files_loads_neither_what_compiles_patterns_nor_masked_arrays(tmp_path):
     (tmp_path / "sea.txt").write_text("Ferries sail at ten.")
     loaded = modules_after(f"import clew; clew.Index.from_documents({str(tmp_path)!r})")

@@ -13,7 +13,7 @@ import pytest
 import clew
 from clew import cli, user_cache
 from clew.read import known_files
-from clew.read.formats.file_format import SourceFile
+from clew.read.formats.source_file import SourceFile
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ SCRIPT = """
 import os, signal, sys, time
 from clew.cli import main, resuming
 from clew.read import known_files
-from clew.read.formats.file_format import SourceFile
+from clew.read.formats.source_file import SourceFile
 known_files.SAFE_NANOSECONDS = -(10**12)  # of these young files
 load, text, add = known_files.read_file, SourceFile.text, resuming.KeptReading.add
 wait, interval, most = os.environ.get("WAIT"), os.environ.get("INTERVAL"), os.environ.get("MOST")

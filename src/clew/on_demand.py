@@ -1,4 +1,6 @@
-"""Packages whose names are loaded when they are asked for: a new process loads what it uses.
+"""Names and functions whose modules are loaded when they are asked for.
+
+A new process loads what it uses, and no more.
 
 Making a hundred classes takes a tenth of a second, and a question needs a third of all there are.
 """
@@ -9,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 
 def load_on_demand(
@@ -47,6 +50,32 @@ def load_on_demand(
         return sorted({*vars(sys.modules[package]), *homes, *rooms})
 
     return load, names
+
+
+class FunctionOnDemand:
+    """A function of a module that its first call loads.
+
+    Args:
+        module: The name of the module.
+        name: The name of the function there.
+        keywords: What it is given by name with every call.
+
+    Example:
+        >>> shorten = FunctionOnDemand("textwrap", "shorten", width=12)
+        >>> shorten("The sea is salt."), shorten.__module__
+        ('The [...]', 'textwrap')
+    """
+
+    def __init__(self, module: str, name: str, **keywords: object) -> None:
+        self.__module__, self.__name__, self.keywords = module, name, keywords
+
+    def __call__(self, *arguments: object, **keywords: object) -> Any:  # noqa: ANN401  # whatever it returns
+        home = sys.modules.get(self.__module__) or _imported(self.__module__)
+        return getattr(home, self.__name__)(*arguments, **self.keywords, **keywords)
+
+    def __repr__(self) -> str:
+        given = "".join(f", {key}={value!r}" for key, value in self.keywords.items())
+        return f"<{self.__module__}.{self.__name__}{given}>"
 
 
 def _imported(name: str) -> ModuleType:

@@ -15,7 +15,6 @@ import os
 import pickle
 import queue
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -427,6 +426,8 @@ class _Other:
     """Another process, which works for this one."""
 
     def __init__(self) -> None:
+        import subprocess  # which takes longer to load than most of the work of one process
+
         self._last: threading.Thread | None = None  # which has it do some work
         self._ends = self._has_ended = False
         self._changing = threading.Lock()
@@ -504,7 +505,9 @@ class _Other:
 
     def exit_code(self) -> int:
         """Return the exit code of a process that has closed its pipe."""
-        with suppress(subprocess.TimeoutExpired):
+        from subprocess import TimeoutExpired
+
+        with suppress(TimeoutExpired):
             return self._process.wait(1)
         return self.end()
 

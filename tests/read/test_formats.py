@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import pickle
 from collections import Counter
 from dataclasses import replace
 
@@ -13,6 +15,7 @@ from clew.document import Document
 from clew.graph import heading_of
 from clew.read import load_documents
 from clew.read.formats import FORMATS
+from clew.read.known_files import reader_of
 
 TOY = '''
 """Toy: a line in capitals is a heading, a word that begins with @ links to a file."""
@@ -120,3 +123,28 @@ def test_rows_have_their_own_names_and_suffixes():
     suffixes = Counter(suffix for format in FORMATS.values() for suffix in format.suffixes)
     assert set(suffixes.values()) == {1}
     assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in suffixes)
+
+
+def test_every_function_that_a_row_names_is_there_and_takes_what_it_is_given():
+    share = lambda start, end: 0.0  # noqa: E731
+    given = {"read": ("file",), "outline": ("text", share), "links": ("text",), "declared_title": ("text",)}  # fmt: skip
+    for format in FORMATS.values():
+        for field, arguments in given.items():
+            function = getattr(format, field)
+            if function is None:
+                continue
+            module = importlib.import_module(function.__module__)
+            assert module.__name__.startswith("clew.read.formats."), format.name
+            own = getattr(module, function.__name__)
+            inspect.signature(own).bind(*arguments, **function.keywords)
+    assert FORMATS["markdown"].outline("# Moon", share).parts[0].text == "Moon"
+    copied = pickle.loads(pickle.dumps(FORMATS["org"]))  # as another process gets it
+    assert copied.outline("* Moon", share).parts == FORMATS["org"].outline("* Moon", share).parts
+    assert len(copied.outline("* Moon", share).parts) == 1
+
+
+def test_files_of_every_format_of_clew_are_known_by_what_reads_them():
+    """What is not, is opened again by every `sync`, and read by one process."""
+    readers = {suffix: reader_of(f"a{suffix}", None) for one in FORMATS.values() for suffix in one.suffixes}  # fmt: skip
+    assert all(readers.values())
+    assert FORMATS["javascript"].name in readers[".js"]

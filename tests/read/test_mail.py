@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from clew import Index
 from clew.read import load_documents
-from clew.read.formats import SourceFile
-from clew.read.formats.mail import MAIL, split_mailbox
+from clew.read.formats import FORMATS, SourceFile
+from clew.read.formats.mail import split_mailbox
 
 SENT = "Tue, 05 Mar 2024 10:11:12 +0100"
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
@@ -55,7 +55,7 @@ def test_what_is_written_is_read_in_every_encoding(subject, lines, cte, ends):
     raw = message(text, subject, cte=cte).as_bytes()
     raw = raw.replace(b"\n", b"\r\n") if ends else raw
     file = SourceFile(Path("a.eml"), "a.eml", raw)
-    (document,) = MAIL.read(file)
+    (document,) = FORMATS["mail"].read(file)
     assert (document.metadata["title"], body(document), file.skipped) == (subject, text, [])
     assert document.format == "text"
 

@@ -192,7 +192,7 @@ def test_each_of_many_passages_is_cut_into_words_once(monkeypatch):
         "words",
         lambda self, *rest: (found.extend(self.text.split("\n")), join(self, *rest))[1],
     )
-    texts = [f"Then Anna {i} met Ben in Rome." for i in range(many_passages.MANY)]
+    texts = [f"Then Anna {i} met Ben in Rome." for i in range(name_reading.MANY)]
     texts.append("Then Anna met Ben 🙂")
     Names().triples([Passage(f"{i}", text) for i, text in enumerate(texts)])
     assert sorted(found) == sorted(texts)
@@ -203,7 +203,7 @@ def test_many_passages_are_read_in_ten_times_the_memory_of_their_texts():
     sentence = "{} wrote that the old harbour of Corfu lies {} miles from any other town."
     given = [
         Passage(f"{i}", " ".join(sentence.format(f"Anna{i}", 10 * i + j) for j in range(8)))
-        for i in range(many_passages.MANY + 1)
+        for i in range(name_reading.MANY + 1)
     ]
     _, peak = traced_memory(lambda: Names().triples(given))
     assert peak < 10 * sum(len(passage.text) for passage in given)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from collections import Counter
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew import Document, Index, Names, store
+from clew.read import Knowledge
+from clew.store.knowledge import StoredCounts
 from clew.store.manifest import generations, read_manifest, write_manifest
 from clew.store.packing import pack, unpack
+from clew.store.tables import ColumnWriter
+from clew.store.text_column import StringTable, TextColumn
 from tests.store.test_changes import corpus, every_size
 from tests.store.test_damage import damages
 
@@ -107,3 +116,68 @@ def test_an_index_that_an_earlier_version_saved_has_none_and_is_built_whole_once
     assert new.knowledge == again.knowledge
     new.save(folder)
     assert Index.load(folder, embedder=embed).knowledge == new.knowledge
+
+
+def stored_counts(table):
+    """The counts of a table as a saved index has them."""
+    writer = ColumnWriter()
+    writer.texts("texts", table)
+    arrays = writer.done()
+    texts = TextColumn(StringTable(arrays["strings.bytes"], arrays["strings.starts"]), arrays["texts"])  # fmt: skip
+    return StoredCounts(texts, np.array([*table.values()]))
+
+
+WORD = st.sampled_from(["sea", "isle", "tide", "é", "ebb", "quay"])
+COUNTS = st.dictionaries(WORD, st.integers(1, 3), max_size=4)
+
+
+@given(
+    COUNTS,
+    st.lists(st.tuples(st.booleans(), COUNTS), max_size=6),
+    st.data(),
+    st.sampled_from([0, 1, 9]),
+)
+def test_what_is_learnt_of_stored_counts_is_what_tables_in_memory_say(first, steps, data, share):
+    """In whatever order counts are asked for: looked up one by one, or all, in their order."""
+    plain = Knowledge("words 1", {"words": first, "other": {"sea": 1}})
+    late = Knowledge("words 1", {"words": stored_counts(first), "other": stored_counts({"sea": 1})})
+    with patch("clew.store.knowledge.MAX_SHARE_LOOKED_UP", share):
+        for is_more, counts in steps:
+            change = Knowledge("words 1", {"words": Counter(counts), "other": {}})
+            if is_more:
+                plain, late = plain.grown(change), late.grown(change)
+            else:
+                left, now = plain.shrunk(change), late.shrunk(change)
+                assert (left is None) == (now is None)
+                if left is not None and now is not None:
+                    plain, late = left, now
+            table, other = plain.tables["words"], late.tables["words"]
+            for word in data.draw(st.lists(WORD, max_size=3)):
+                assert other.get(word) == table.get(word)
+                assert (word in other) == (word in table)
+            if data.draw(st.booleans()):
+                assert list(other.items()) == list(table.items())
+        assert list(late.tables["words"].items()) == list(plain.tables["words"].items())
+        assert list(late.tables["words"]) == list(plain.tables["words"])
+        assert list(late.tables["words"].values()) == list(plain.tables["words"].values())
+        assert late == plain
+        assert pickle.loads(pickle.dumps(late)) == plain  # as another process gets it
+
+
+def test_a_change_makes_no_table_of_what_it_looks_up_alone(embed, tmp_path, monkeypatch):
+    monkeypatch.setattr("clew.index.in_place.MIN_PASSAGES", 1)
+    monkeypatch.setattr("clew.store.tables.MIN_STORED", 0)
+    names = [f"{a}{b}a" for a in "bcdfghkl" for b in "aeiou"]
+    texts = [f"Then {one.title()} met Ben by the {one}side of {one}." for one in names]
+    Index.from_documents(texts, embedder=embed, extractor=Names()).save(tmp_path)
+    index = Index.load(tmp_path, embedder=embed, extractor=Names())
+    changed = index.add([Document("new", "Then Ebb met Ben.")])
+    assert changed.knowledge.tables["names.small"].made is None
+    assert (
+        changed.knowledge
+        == Index.from_documents(
+            [*index.documents, Document("new", "Then Ebb met Ben.")],
+            embedder=embed,
+            extractor=Names(),
+        ).knowledge
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -113,17 +114,32 @@ def test_an_index_of_stored_texts_answers_changes_and_is_saved_as_any_other(monk
 
 
 @given(
-    st.sets(st.text("ab/é", max_size=40), max_size=30),
+    st.sets(st.text("ab/é\0", max_size=40), max_size=30),
     st.sets(st.text("c", min_size=1, max_size=3)),
+    st.sampled_from([0, 3, text_column.MAX_UNSORTED]),
 )
-def test_a_text_is_found_where_it_is(some, others):
+def test_a_text_is_found_where_it_is(some, others, most):
     column = stored(sorted(some)) + tuple(sorted(others))
-    place = column.places()
-    assert [place(text) for text in column] == list(range(len(column)))
-    assert all(place(text) is None for text in ("x", "a" * 41, "ab/é" * 9 + "d"))
+    with patch.object(text_column, "MAX_UNSORTED", most):
+        place = column.places()
+        for _ in range(2):
+            assert [place(text) for text in column] == list(range(len(column)))
+            assert all(place(text) is None for text in ("x", "a" * 41, "ab/é" * 9 + "d"))
 
 
-def test_texts_that_look_alike_are_found_at_once(monkeypatch):
+@pytest.mark.parametrize("most", [0, text_column.MAX_UNSORTED])
+def test_more_texts_than_a_look_tells_apart_are_found(monkeypatch, most):
+    monkeypatch.setattr(text_column, "MAX_UNSORTED", most)
+    names = [f"{'a' * 16}{i:04d}{'z' * 16}" for i in range(text_column.MAX_ALIKE + 1)]
+    place = stored([*names, "other"]).places()
+    assert [place(name) for name in names] == list(range(len(names)))
+    assert place("other") == len(names)
+    assert place(f"{'a' * 16}9999{'z' * 16}") is None
+
+
+@pytest.mark.parametrize("most", [0, text_column.MAX_UNSORTED])
+def test_texts_that_look_alike_are_found_at_once(monkeypatch, most):
+    monkeypatch.setattr(text_column, "MAX_UNSORTED", most)
     ends = "one end of a name that is long", "the other end that is long too"
     column = stored([f"{ends[0]} {i:04d} {ends[1]}" for i in range(500)])
     place = column.places()

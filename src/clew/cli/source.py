@@ -34,7 +34,6 @@ from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Triples
-from clew.read.formats.text import without_escapes
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage
 from clew.store import is_index
@@ -533,6 +532,8 @@ def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document
         return [existing_path(source) for source in options.source]
     if options.source != STDIN:
         return existing_path(options.source)
+    from clew.read.formats.text import without_escapes  # which no other source needs here
+
     read = sys.stdin.buffer.read()
     text = without_escapes(read.decode(options.encoding or "utf-8", "replace"))
     if not text.strip():

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import posixpath
 import re
-from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, compress
 from typing import ClassVar
-from urllib.parse import unquote, urldefrag
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Edges, Graph, Mask, NodeChange, Ragged, Rows, distinct, freeze, row_mask
+from clew.graph import Edges, Graph, Mask, NodeChange, Rows, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, NOTE, REFERENCE
+from clew.link._link_names import (
+    MAX_KNOWN,
+    names_of_document,
+    normalized_note,
+    note_name,
+    paths_of,
+    possible_names,
+    target_and_anchor,
+)
+from clew.link._link_search import WrittenLinks, WrittenLinksPart
 
-FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
-MODULE = "module:"  # the prefix of a link to a Python module
-MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
 _ANCHOR_WORD = re.compile(r"[^\W_]+")
-_NOT_PLAIN = re.compile(r"[%?\x00-\x20]")  # what an address may have that a path does not keep
-_UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,11 @@ class Hyperlink:
         the last part of its name, and to another label only where one of its name came.
         """
         came = np.arange(n_before, len(graph))
-        last_parts, labels = _what_came(graph, came)
-        rows = _linked_rows(_keys_of_all(graph.references[:n_before]), last_parts, labels)
+        names, labels = _Names(graph, came), _labels_among(graph.references[n_before:])
+        last_parts = {*map(posixpath.basename, names.every), *names.rows_of_note}
+        links = WrittenLinks.of(graph.references[:n_before]).that_may_mean(last_parts, labels)
+        rows = _rows_with(graph.references[:n_before], links)
+        rows = [row for row in rows if _may_mean(graph, row, links, names.every)]
         rows += [row for row in came.tolist() if graph.references[row]]
         return self._with_edges_of(graph, rows, before)
 
@@ -80,8 +87,8 @@ class Hyperlink:
         names = _Names(graph, np.arange(len(graph)))
         last_parts = {posixpath.basename(name) for name in names.row_of_path}
         last_parts |= names.rows_of_note.keys()
-        linked = _linked_rows(_keys_of_all(graph.references), last_parts, ())
-        rows = row_mask(linked, len(graph)) | bereft
+        links = WrittenLinks.of(graph.references).that_may_mean(last_parts, ())
+        rows = row_mask(_rows_with(graph.references, links), len(graph)) | bereft
         return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left, names)
 
     def exchange(self, change: NodeChange, left: Edges, bereft: Mask) -> Edges:
@@ -90,11 +97,15 @@ class Hyperlink:
         It is known what is gone: only a short name of that can be of one document alone now.
         """
         graph, base, n_left = change.graph, change.base, len(change.left)
-        last_parts, labels = _what_came(graph, np.arange(n_left, len(graph)))
+        came = _Names(graph, np.arange(n_left, len(graph)))
         gone = _Names(base, np.flatnonzero(~change.stays))
-        last_parts |= {posixpath.basename(name) for name in gone.rows_of_path}
-        last_parts |= gone.rows_of_note.keys()
-        linked = _linked_rows(base.part(LinkKeysPart()), last_parts, labels)
+        labels = _labels_among(graph.references[n_left:])
+        # Links to the whole name of what is gone have lost an edge: only shorter names count.
+        names = came.every | gone.rows_of_path.keys()
+        last_parts = {*map(posixpath.basename, names), *came.rows_of_note, *gone.rows_of_note}
+        links = base.part(WrittenLinksPart()).that_may_mean(last_parts, labels)
+        linked = _rows_with(base.references, links)
+        linked = [row for row in linked if _may_mean(base, row, links, names)]
         rows = row_mask(linked, len(base))[change.stays] | bereft
         rows = np.append(rows, list(map(bool, graph.references[n_left:])))
         return self._with_edges_of(graph, np.flatnonzero(rows).tolist(), left)
@@ -138,13 +149,13 @@ class Hyperlink:
                     if head is not None and head != document and not _is_in(parents, row, head):
                         pairs[row, head] = None
                     continue
-                target, anchor = _target_and_anchor(reference)
+                target, anchor = target_and_anchor(reference)
                 key = folder if target not in ("", NOTE) else graph.ids[document], reference
                 if key not in heads:
                     if target.startswith(NOTE):
                         head = names.find_note(target, folder, document)
                     else:
-                        head = names.find(_possible_names(target, folder)) if target else document
+                        head = names.find(possible_names(target, folder)) if target else document
                     heads[key] = None if head is None else sections.find(head, anchor)
                 head = heads[key]
                 if head is not None and head != document and not _is_in(parents, row, head):
@@ -152,22 +163,40 @@ class Hyperlink:
         return Edges.of(self.kind, [tail for tail, _ in pairs], [head for _, head in pairs])
 
 
-def _what_came(graph: Graph, came: NDArray[np.int64]) -> tuple[set[str], set[str]]:
-    """Return the last parts of the names of new documents, and the references to new labels.
+def _labels_among(references: Sequence[Sequence[str]]) -> set[str]:
+    """Return references to the labels that are among those of some nodes."""
+    return {
+        f"{REFERENCE}{one.removeprefix(LABEL)}"
+        for one in chain.from_iterable(references)
+        if one.startswith(LABEL)
+    }
+
+
+def _rows_with(references: Sequence[Sequence[str]], some: AbstractSet[str]) -> list[int]:
+    """Return the rows of the nodes that have one of some references."""
+    if not some:
+        return []
+    linked = compress(range(len(references)), references)
+    return [row for row in linked if not some.isdisjoint(references[row])]
+
+
+def _may_mean(graph: Graph, row: int, links: AbstractSet[str], names: AbstractSet[str]) -> bool:
+    """Return whether a node has a link to a note or a label, or one that may mean one of names.
 
     Args:
         graph: The graph.
-        came: The new nodes, which are the last.
+        row: The node.
+        links: The links that count.
+        names: Names of documents.
     """
-    names = _Names(graph, came)
-    last_parts = {posixpath.basename(name) for name in (*names.row_of, *names.rows_of_path)}
-    last_parts |= names.rows_of_note.keys()
-    labels = {
-        f"{REFERENCE}{one.removeprefix(LABEL)}"
-        for one in chain.from_iterable(graph.references[len(graph) - len(came) :])
-        if one.startswith(LABEL)
-    }
-    return last_parts, labels
+    document = int(graph.documents[row])
+    folder = posixpath.dirname(graph.ids[document]) if document >= 0 else ""
+    return any(
+        reference.startswith(NO_PATHS)
+        or not names.isdisjoint(possible_names(target_and_anchor(reference)[0], folder))
+        for reference in graph.references[row]
+        if reference in links
+    )
 
 
 class _Names:
@@ -184,10 +213,15 @@ class _Names:
         for row in rows[graph.documents[rows] == rows].tolist():
             metadata = graph.metadata[row]
             also = [metadata.get(key) for key in ("url", "source", "module")]
-            for name in _names_of_document(graph.ids[row], *(str(one or "") for one in also)):
+            for name in names_of_document(graph.ids[row], *(str(one or "") for one in also)):
                 if self.row_of.setdefault(name, row) == row:
-                    for path in _paths_of(name):
+                    for path in paths_of(name):
                         self.rows_of_path.setdefault(path, set()).add(row)
+
+    @property
+    def every(self) -> set[str]:
+        """All names, the shorter ones, too."""
+        return {*self.row_of, *self.rows_of_path}
 
     @cached_property
     def row_of_path(self) -> Mapping[str, int]:
@@ -200,7 +234,7 @@ class _Names:
         """The paths without suffixes, and the rows, of the files of each name of a note."""
         rows_of: dict[str, list[tuple[str, int]]] = {}
         for path, rows in self.rows_of_path.items():
-            rows_of.setdefault(_note_name(path), []).extend((path, row) for row in sorted(rows))
+            rows_of.setdefault(note_name(path), []).extend((path, row) for row in sorted(rows))
         return rows_of
 
     def find_note(self, target: str, folder: str, document: int) -> int | None:
@@ -211,7 +245,7 @@ class _Names:
             folder: The folder of the document.
             document: The row of the document, which a link without a name means.
         """
-        name = _normalized_note(target)
+        name = normalized_note(target)
         if not name:
             return document
         above = folder.split("/")
@@ -219,7 +253,7 @@ class _Names:
         def nearness(found: tuple[str, int]) -> int:
             return len(posixpath.commonprefix([above, found[0].split("/")]))
 
-        every = self.rows_of_note.get(_note_name(target), ())
+        every = self.rows_of_note.get(note_name(target), ())
         fitting = [one for one in every if f"/{one[0].lower()}".endswith(f"/{name}")]
         return max(fitting, key=nearness)[1] if fitting else None
 
@@ -323,134 +357,8 @@ def _anchor_words(text: str) -> str:
     return "-".join(_ANCHOR_WORD.findall(text.lower()))
 
 
-@dataclass(frozen=True)
-class LinkKeysPart:
-    """The part that keeps the keys of what the links of every node may lead to.
-
-    They are numbers of one process, of the last parts of names and of references to labels. Two of
-    which one is not the other may have one key: a link is then looked at in vain.
-    """
-
-    def compute(self, graph: Graph) -> Ragged:
-        return _keys_of_all(graph.references)
-
-    def grow(self, graph: Graph, base: Graph, before: Ragged) -> Ragged:
-        """Return what `compute` returns."""
-        return Ragged.join([before, _keys_of_all(graph.references[len(base) :])])
-
-    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Ragged) -> Ragged:
-        """Return what `compute` returns."""
-        return before.take(stays)
-
-
-def _linked_rows(keys: Ragged, last_parts: Collection[str], labels: Collection[str]) -> list[int]:
-    """Return the nodes of which a link may mean some documents, or names one of some labels.
-
-    Args:
-        keys: The keys of the links of each node.
-        last_parts: The last parts of the names of the documents.
-        labels: References to the labels.
-    """
-    if not last_parts and not labels:
-        return []
-    # What folder an upward link means depends on where it stands.
-    wanted = list(map(_key, {*last_parts, *_UPWARDS, *labels}))
-    places = np.flatnonzero(np.isin(keys.values, np.array(wanted, np.int32)))
-    rows: list[int] = distinct(np.searchsorted(keys.starts, places, side="right") - 1).tolist()
-    return rows
-
-
-def _keys_of_all(references: Sequence[Sequence[str]]) -> Ragged:
-    """Return the keys of what the links of nodes may lead to."""
-    keys, starts = array("i"), [0]
-    for some in references:
-        for one in some:
-            keys.extend(_keys(one))
-        starts.append(len(keys))
-    return Ragged(freeze(starts, np.int64), freeze(np.array(keys, np.int32), np.int32))
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _keys(reference: str) -> tuple[int, ...]:
-    """Return the keys of the last parts of all names that a link may mean, or of its label."""
-    if reference.startswith(NOTE):
-        some: Collection[str] = [_note_name(_target_and_anchor(reference)[0])]
-    else:
-        some = [reference] if reference.startswith(REFERENCE) else _last_parts(reference)
-    return tuple(map(_key, some))
-
-
-def _key(text: str) -> int:
-    return (hash(text) & 0xFFFFFFFF) - 2**31
-
-
-def _last_parts(reference: str) -> Collection[str]:
-    """Return the last parts of all names that a link may mean, from any folder."""
-    if reference.startswith(NO_PATHS):
-        return ()
-    if not reference.startswith(MODULE) and not _NOT_PLAIN.search(reference):
-        target = reference.partition("#")[0]  # to take an address apart takes ten times as long
-        return [target.rstrip("/").rpartition("/")[2]] if target else ()
-    names = _possible_names(_target_and_anchor(reference)[0], "")
-    return {posixpath.basename(name) for name in names}
-
-
-def _normalized_note(target: str) -> str:
-    """Return the name of a note in a link with its folders, as names of notes are compared.
-
-    Example:
-        >>> _normalized_note("note:People/Ann.md")
-        'people/ann'
-    """
-    return target.removeprefix(NOTE).strip(" /").lower().removesuffix(".md")
-
-
-def _note_name(path: str) -> str:
-    """Return the key of what links to notes name: the last part of a path without its suffix."""
-    return f"{NOTE}{posixpath.basename(_normalized_note(path))}"
-
-
 def _is_in(parents: Sequence[int], row: int, other: int) -> bool:
     """Return whether a node is another, or in it, by the parent of each node."""
     while row >= 0 and row != other:
         row = parents[row]
     return row == other
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _names_of_document(id: str, url: str, source: str, module: str) -> tuple[str, ...]:
-    names = [_normalized(name) for name in (id, url, source) if name]
-    return (*names, f"{MODULE}{module}") if module else tuple(names)
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _paths_of(name: str) -> tuple[str, ...]:
-    """Return the shorter names that a file has: without its ending, its folder for a front page."""
-    path, ending = posixpath.splitext(name)
-    folder, stem = posixpath.split(path)
-    if not ending or "://" in name or name.startswith(MODULE):
-        return ()
-    return (path, folder) if folder and stem.lower() in FRONT_PAGES else (path,)
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _target_and_anchor(reference: str) -> tuple[str, str]:
-    target, anchor = urldefrag(unquote(reference))
-    return target, anchor
-
-
-@lru_cache(maxsize=MAX_KNOWN)
-def _possible_names(target: str, folder: str) -> tuple[str, ...]:
-    """The names that a target may mean, the likeliest first: from the folder, then absolute."""
-    if not target:
-        return ()
-    if target.startswith(MODULE):
-        path = target.removeprefix(MODULE).replace(".", "/")
-        files = [f"{path}{end}" for end in (".py", "/__init__.py")]
-        return target, *(_normalized(posixpath.join(folder, file)) for file in files)
-    absolute = _normalized(target)
-    return _normalized(posixpath.join(folder, target)), absolute, absolute.lstrip("/")
-
-
-def _normalized(name: str) -> str:
-    return posixpath.normpath(name) if "://" not in name else name.rstrip("/")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from clew.document import Document
 from clew.processes import map_items
-from clew.read.formats.python import PYTHON
 from clew.read.limits import is_within_limits
 from clew.read.pieces import CutAtOnce, CutDocument, Split
 from clew.read.split.files import SplitFiles
@@ -80,7 +79,7 @@ def module_of(document: Document) -> Module | None:
         >>> module_of(Document("moon", "The moon is far.")) is None
         True
     """
-    if document.format != PYTHON.name or document.heading:
+    if document.format != "python" or document.heading:
         return None
     # What reads symbols is loaded where there is code.
     from clew.read.extract.code.python_scopes import read_module

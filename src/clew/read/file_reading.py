@@ -1,13 +1,29 @@
-"""What a file gave when it was read."""
+"""A file that is to be read, and what it gave when it was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from clew.document import Document
 
 Look = tuple[int, ...]
 """Size, times of the last write and change in nanoseconds, and inode of a file."""
+
+
+class FileToRead(NamedTuple):
+    """A file that is to become documents.
+
+    Attributes:
+        path: Where it is.
+        id: The id of the document that it becomes.
+        encoding: The encoding of its text; None to find it out.
+    """
+
+    path: Path
+    id: str
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,29 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.document import Document
-from clew.read.formats.file_format import SourceFile, UnreadableFileError
-from clew.read.formats.table import format_of_file
-from clew.read.formats.text import TEXT
+from clew.read.file_reading import FileToRead
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
+from clew.read.formats.table import FORMATS, format_of_file
 from clew.read.generated import is_built_site, is_saved_index, why_generated, why_of_a_site
 from clew.read.patterns import FileChoice
 from clew.read.pieces import CutAtOnce, CutDocument
 
 MAX_BYTES = 20_000_000  # a larger file is hardly meant to be read
 TOOL_FOLDERS = ("__pycache__", "node_modules")
-
-
-class FileToRead(NamedTuple):
-    """A file that is to become documents.
-
-    Attributes:
-        path: Where it is.
-        id: The id of the document that it becomes.
-        encoding: The encoding of its text; None to find it out.
-    """
-
-    path: Path
-    id: str
-    encoding: str | None = None
 
 
 def files_at(
@@ -225,7 +211,7 @@ def _documents_of(file: SourceFile) -> Iterator[Document]:
         return
     if format.outline is None:
         raise UnreadableFileError(format.hint)
-    yield from TEXT.read(file)
+    yield from FORMATS["text"].read(file)
     file.report(f"read as text, not by its syntax ({format.hint})")
 
 

@@ -19,8 +19,8 @@ from clew.document import Document
 from clew.graph import EMPTY
 from clew.processes import map_items
 from clew.read.checkpoint import CheckpointFile, current_checkpoint
-from clew.read.file_reading import FileReading, Look
-from clew.read.files import FileContents, FileToRead, read_file
+from clew.read.file_reading import FileReading, FileToRead, Look
+from clew.read.files import FileContents, read_file
 from clew.read.formats.table import format_of_file
 from clew.read.pieces import CutAtOnce, CutDocument, Piece
 from clew.version import __version__

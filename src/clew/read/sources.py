@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 from clew.document import Document
 from clew.graph import EMPTY
 from clew.progress import progress_bar
-from clew.read.file_reading import FileReading
-from clew.read.files import FileToRead, files_at
+from clew.read.file_reading import FileReading, FileToRead
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
-from clew.read.known_files import read_files
 from clew.read.langchain_documents import (
     from_langchain_document,
     is_langchain_document,
@@ -167,15 +165,26 @@ def load_and_cut(  # noqa: PLR0913  # the options of one call, each named by its
         found += choice.remarks()
     found = _with_ids_of_their_own(found, there)
     files = [one for one in found if isinstance(one, FileToRead)]
-    shown = progress and bool(files)
-    with progress_bar(shown=shown, label="reading", unit="file", total=len(files)) as bar:
-        readings, done = read_files(files, known, cut, bar.update)
+    readings, done = _read(files, known, cut, progress) if files else ([], {})
     loaded = _in_places(found, readings)
     documents = _merge_repeated_facts(_without_repeated_texts(loaded))
     documents = without_shared_sources(relate_nodes(documents))
     _check_ids(documents)
     _check_parents(documents)
     return LoadedAndCut(LoadedDocuments(documents, loaded.skipped, loaded.files), done)
+
+
+def _read(
+    files: Sequence[FileToRead],
+    known: Mapping[str, FileReading],
+    cut: CutAtOnce | None,
+    progress: bool,
+) -> tuple[list[FileReading], dict[str, CutDocument]]:
+    """Return what files give, and what their documents were cut into; see `load_and_cut`."""
+    from clew.read.known_files import read_files  # which loads what reads any file
+
+    with progress_bar(shown=progress, label="reading", unit="file", total=len(files)) as bar:
+        return read_files(files, known, cut, bar.update)
 
 
 def load_single(source: object) -> Document | None:
@@ -263,6 +272,8 @@ def _find_in(
 
 
 def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> Iterator[_Found]:
+    from clew.read.files import files_at
+
     skipped: list[tuple[str, str]] = []
     files = files_at(path, skipped, choice)
     yield from skipped

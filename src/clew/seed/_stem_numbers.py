@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import EMPTY, expand_ranges
-from clew.text.numbering import Numbering
+from clew.text.numbering import GrownNumbers, Numbering
 from clew.text.stems import stem_words
 from clew.text.words import BOUNDARY, number_runs, terms_of_run
 
@@ -31,7 +31,10 @@ class Forms(dict[str, int]):
     """
 
     def __init__(
-        self, language: str, stems: dict[str, int], known: Mapping[str, int] = EMPTY
+        self,
+        language: str,
+        stems: dict[str, int] | GrownNumbers[str],
+        known: Mapping[str, int] = EMPTY,
     ) -> None:
         super().__init__(known)
         self._language, self._stems = language, stems

@@ -33,6 +33,7 @@ from clew.seed._likely_languages import likely_language
 from clew.seed._stem_numbers import Forms, RunStems
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import Kept
+from clew.text.numbering import GrownNumbers
 from clew.text.stems import FUNCTION_WORDS, stem_words
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
@@ -44,6 +45,7 @@ BLOCK = 256  # texts whose terms are looked for together
 MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 MAX_KEPT_QUESTIONS = 16  # whose weights of stems are kept
+MAX_SHARE_LOOKED_UP = 1 / 16  # of saved stems, above which all are made
 MAX_KEPT_COUNTS = 256  # texts of a graph whose stems are counted text by text, and kept
 
 
@@ -297,14 +299,13 @@ class InvertedIndexPart:
         old = languages.of_rows[: len(base)]
         if not _are_stemmed_alike(languages, before, old, base.part(LanguagesPart()).of_rows):
             return self.compute(graph)
-        stems = dict(before.stems)
+        new = rows[rows >= len(base)]
+        stems = _numbers_to_grow(before, int(graph.tokens[new].sum()))
         forms = [  # what a term of the new texts is, its stem says, too
             Forms(name, stems, known.added if isinstance(known, LateForms) else known)
             for name, known in zip(languages.names, before.forms, strict=True)
         ]
-        postings = before.postings.with_texts(
-            self._numbered(graph, rows[rows >= len(base)], languages, forms)
-        )
+        postings = before.postings.with_texts(self._numbered(graph, new, languages, forms))
         grown = tuple(
             known.with_added(dict(own)) if isinstance(known, LateForms) else dict(own)
             for known, own in zip(before.forms, forms, strict=True)
@@ -374,6 +375,20 @@ class InvertedIndexPart:
                 numbers.append(found)
                 owners.append(np.array(nodes, np.int32)[of_text])
         return np.concatenate(numbers), np.concatenate(owners)
+
+
+def _numbers_to_grow(before: InvertedIndex, n_tokens: int) -> dict[str, int] | GrownNumbers[str]:
+    """Return the numbers of stems, to which those of new texts can be added.
+
+    A table of those that are saved is made only where many are looked up.
+
+    Args:
+        before: The stems that there are.
+        n_tokens: The tokens of the new texts.
+    """
+    are_at_hand = isinstance(before.stems, dict)
+    many = MAX_SHARE_LOOKED_UP * len(before.stems)
+    return dict(before.stems) if are_at_hand or n_tokens > many else GrownNumbers(before.stems)
 
 
 class LateForms(Mapping[str, int]):

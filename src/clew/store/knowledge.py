@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
@@ -10,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.read import Knowledge
+from clew.read.extract.knowledge import CountTable
 from clew.store.row_changes import RowHistory, change_of_objects, write_row_change
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
+from clew.store.text_column import TextColumn
 
 NAME = "knowledge.form"
 """The column that an index has not whose extractor learns nothing, or of an earlier version."""
+
+MAX_SHARE_LOOKED_UP = 1 / 16
+"""Of the texts of a table that may be looked up one by one; then all are made."""
 
 Counts = NDArray[np.int64]
 
@@ -52,11 +58,61 @@ def read_knowledge(reader: ColumnReader) -> Knowledge | None:
         raise ValueError("the columns of what an extractor has learnt do not fit together")
     texts = reader.distinct_texts("knowledge.texts", starts)
 
-    def table(start: int, end: int) -> dict[str, int]:
-        return dict(zip(texts(start, end), counts[start:end].tolist(), strict=True))
+    def table(start: int, end: int) -> Mapping[str, int]:
+        some, their_counts = texts(start, end), counts[start:end]
+        if isinstance(some, TextColumn):
+            return StoredCounts(some, their_counts)
+        return dict(zip(some, their_counts.tolist(), strict=True))
 
     bounds = dict(zip(names, pairwise(starts), strict=True))
     return Knowledge(form[0], StoredTables(bounds, table))
+
+
+class StoredCounts(CountTable):
+    """The counts of stored texts, of which a few are found without making the others.
+
+    Args:
+        texts: The texts, none of them twice.
+        counts: int64 [texts].
+
+    Example:
+        >>> from clew.store.text_column import StringTable
+        >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+        >>> counts = StoredCounts(TextColumn(table, np.array([1, 0], np.int32)), np.array([5, 7]))
+        >>> counts["sea"], counts.get("port"), dict(counts)
+        (7, None, {'island': 5, 'sea': 7})
+    """
+
+    def __init__(self, texts: TextColumn, counts: NDArray[np.integer]) -> None:
+        self._texts, self._counts = texts, counts
+        self._found: dict[str, int] = {}  # most of what a change asks for, the next one does, too
+
+    def _find(self, text: str) -> int:
+        count = self._found.get(text)
+        if count is None:
+            if len(self._found) >= MAX_SHARE_LOOKED_UP * len(self):
+                return self._all.get(text, 0)
+            place = self._place_of(text)
+            count = self._found[text] = 0 if place is None else int(self._counts[place])
+        return count
+
+    @cached_property
+    def _place_of(self) -> Callable[[str], int | None]:
+        return self._texts.places()
+
+    def _make(self) -> dict[str, int]:
+        self.__dict__.pop("_place_of", None)  # which is not needed any more, nor what it found
+        self._found = {}
+        return dict(zip(self._texts, self._counts.tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def stored(self) -> object:
+        """What the counts are found by; see `clew.graph.sizes`."""
+        found = self._found, self.__dict__.get("_place_of")
+        return self._texts, self._counts, found, self.made
 
 
 class StoredTables(Mapping[str, Mapping[str, int]]):

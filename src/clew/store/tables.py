@@ -203,7 +203,7 @@ class ColumnReader:
             if (place[own] != np.arange(start, end)).any():
                 raise ValueError(f"{name} has a text twice")
         column = self.stored_texts(name)
-        return lambda start, end: tuple(column[start:end])
+        return lambda start, end: column[start:end]
 
     def labels(self, name: str) -> Labels:
         """Return a column of labels."""

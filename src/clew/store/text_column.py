@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from operator import mul
 from typing import Any, overload
 
 import numpy as np
@@ -22,11 +21,12 @@ from clew.store.text_bytes import PlainBytes, TextBytes
 MAX_MADE = 4096  # texts of recent use that are not made again
 ENCODING = "utf-8", "surrogatepass"
 MAX_ALIKE = 64  # of more texts that look the same, all are made
-SEEN = 32  # bytes of a text by which it is looked for
+MAX_UNSORTED = 64  # texts that are looked for before numbers are sorted
+EIGHT = 8  # bytes of a text that are looked at as one number
+SEEN = 4 * EIGHT  # bytes of a text by which it is looked for
+PADDING = bytes(EIGHT)
+MASKS = np.array([2 ** (8 * n) - 1 for n in range(EIGHT + 1)], np.uint64)  # of the first n bytes
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-POWER_OF_LENGTH, *POWERS = [pow(int(FACTOR), power, 2**64) for power in range(SEEN, -1, -1)]
-FACTORS_OF_ABSENT = np.array([*POWERS[::-1], POWER_OF_LENGTH], np.uint64)  # by their number
-POWERS_FROM_END, POWERS_FROM_START = POWERS[::2], POWERS[1::2]  # of the bytes seen, in turn
 AHEAD = 32  # texts that are made with one, where they are asked for one after the other
 READ_ON = 3  # texts in a row that were next, after which more are made with one
 MAX_STEP = 4  # from a text to the next one that is asked for
@@ -208,27 +208,7 @@ class TextColumn(Sequence[str]):
             >>> place("sea"), place("port"), place("ship")
             (1, 2, None)
         """
-        n = len(self.codes)
-        keys = _looks_of(self.table, self.codes)
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        alike = np.diff(np.flatnonzero(np.diff(keys)), prepend=-1, append=n - 1)
-        if n and alike.max() > MAX_ALIKE:
-            return {text: place for place, text in enumerate(self)}.get
-        behind = {text: n + place for place, text in enumerate(self.others)}
-        sorted_keys = memoryview(keys)  # type: ignore[arg-type]  # its items are Python's own: faster
-
-        def place_of(text: str) -> int | None:
-            key = _look(text.encode(*ENCODING))
-            at = bisect_left(sorted_keys, key)
-            while at < n and sorted_keys[at] == key:
-                place = order.item(at)
-                if self.table.make(self.codes.item(place)) == text:
-                    return place
-                at += 1
-            return behind.get(text)
-
-        return place_of
+        return _PlaceFinder(self)
 
     def count_distinct(self) -> int:
         """Return the number of different texts; a table has a text once, so its are not made."""
@@ -260,6 +240,52 @@ class TextColumn(Sequence[str]):
             release_pages(self.table.raw)
 
 
+class _PlaceFinder:
+    """Finds the place of a text in a column by a number that says how it looks; see `_looks`.
+
+    The numbers of all are sorted once many texts are looked for.
+    """
+
+    def __init__(self, column: TextColumn) -> None:
+        self._column, self._n_asked = column, 0
+        keys = _looks_of(column.table, column.codes)
+        # The places in the order of the keys, once these are sorted; both change at one time.
+        self._keys: tuple[NDArray[np.uint64], NDArray[np.int64] | None] = keys, None
+        self._behind = {text: len(keys) + place for place, text in enumerate(column.others)}
+
+    def __call__(self, text: str) -> int | None:
+        table, codes = self._column.table, self._column.codes
+        places = self._places_like(_look(text.encode(*ENCODING)))
+        if len(places) > MAX_ALIKE:
+            return self._all.get(text)
+        for place in places:
+            if table.make(codes.item(place)) == text:
+                return place
+        return self._behind.get(text)
+
+    @cached_property
+    def _all(self) -> Mapping[str, int]:
+        return {text: place for place, text in enumerate(self._column)}
+
+    def _places_like(self, key: int) -> list[int]:
+        """Return the places of the stored texts that have a key, ascending."""
+        self._n_asked += 1
+        keys, order = self._keys
+        if order is None and self._n_asked <= MAX_UNSORTED:
+            found: list[int] = np.flatnonzero(keys == np.uint64(key)).tolist()
+            return found
+        if order is None:
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            self._keys = keys, order
+        sorted_keys = memoryview(keys)  # type: ignore[arg-type]  # its items are Python's own: faster
+        first = bisect_left(sorted_keys, key)
+        behind = first
+        while behind < len(keys) and sorted_keys[behind] == key:
+            behind += 1
+        return [order.item(at) for at in range(first, behind)]
+
+
 def places_of(texts: Sequence[str]) -> Mapping[str, int]:
     """Return the place of each of some texts, none of which comes twice.
 
@@ -280,16 +306,26 @@ class _Places(Mapping[str, int]):
     def __init__(self, column: TextColumn) -> None:
         self._column = column
         self._all: dict[str, int] | None = None
+        self._found: dict[str, int | None] = {}  # of those that were asked for last
 
     @cached_property
     def _place_of(self) -> Callable[[str], int | None]:
         return self._column.places()
 
     def __getitem__(self, text: str) -> int:
-        place = self._place_of(text) if self._all is None else self._all.get(text)
+        place = self._find(text) if self._all is None else self._all.get(text)
         if place is None:
             raise KeyError(text)
         return place
+
+    def _find(self, text: str) -> int | None:
+        """Return the place of a text, looked for once for what asks for it again."""
+        found = self._found
+        if text in found:
+            return found.get(text)
+        if len(found) >= MAX_MADE:
+            self._found = found = {}
+        return found.setdefault(text, self._place_of(text))
 
     def __iter__(self) -> Iterator[str]:
         if self._all is None:
@@ -346,7 +382,7 @@ def _looks_of(table: StringTable, codes: Rows) -> NDArray[np.uint64]:
 def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return bytes that have some texts, ascending, and where each of these begins in them.
 
-    What lies between two of them is left out where it is long.
+    What lies between two of them is left out where it is long. `PADDING` is behind the last one.
     """
     starts, ends = table.starts[codes], table.starts[codes + 1]
     breaks = np.flatnonzero(starts[1:] - ends[:-1] > MAX_APART) + 1
@@ -355,7 +391,7 @@ def _bytes_of(table: StringTable, codes: Rows) -> tuple[NDArray[np.uint8], NDArr
     parts = [table.raw.cut(start, end) for start, end in bounds]
     begins = offsets_of([len(part) for part in parts])[:-1]
     moved = np.repeat(begins - starts[firsts], lasts - firsts + 1)
-    return np.frombuffer(b"".join(parts), np.uint8), starts + moved
+    return np.frombuffer(b"".join([*parts, PADDING]), np.uint8), starts + moved
 
 
 def _looks(
@@ -363,30 +399,38 @@ def _looks(
 ) -> NDArray[np.uint64]:
     """Return a number for each text, the same for the same text: of its length and `SEEN` bytes.
 
+    It is made of the first bytes and the last ones, eight at a time, where ids differ the most.
+
     Args:
-        raw: uint8 [b].
+        raw: uint8 [b], with `PADDING` behind the last text.
         starts: int64 [n], where each text begins.
         ends: int64 [n], where each ends.
     """
     lengths = ends - starts
-    order = np.argsort(-np.minimum(lengths, SEEN), kind="stable")  # the long ones first
-    starts, ends, seen = starts[order], ends[order], np.minimum(lengths, SEEN)[order]
-    sums = lengths[order].astype(np.uint64)
-    for byte in range(int(seen.max(initial=0))):
-        n = int(np.searchsorted(-seen, -byte))  # texts that have so many bytes and one more
-        # From both ends towards the middle, where ids differ the most.
-        at = starts[:n] + byte // 2 if byte % 2 else ends[:n] - (1 + byte // 2)
-        sums[:n] = sums[:n] * FACTOR + raw[at]
-    keys = np.empty(len(sums), np.uint64)
-    keys[order] = sums * FACTORS_OF_ABSENT[SEEN - seen]
+    # Eight bytes from each place on, as one number.
+    eight = np.ndarray(len(raw) - EIGHT + 1, "<u8", raw.data, strides=(1,))
+    keys = lengths.astype(np.uint64) * FACTOR + _first_of(eight[starts], lengths)
+    longer = np.flatnonzero(lengths > EIGHT)
+    keys[longer] = keys[longer] * FACTOR + eight[ends[longer] - EIGHT]
+    longer = np.flatnonzero(lengths > 2 * EIGHT)
+    more = keys[longer] * FACTOR + eight[starts[longer] + EIGHT]
+    keys[longer] = more * FACTOR + eight[ends[longer] - 2 * EIGHT]
     return keys
+
+
+def _first_of(eight: NDArray[np.uint64], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return eight bytes as numbers, with zeros in the place of those that a short text lacks."""
+    first: NDArray[np.uint64] = eight & MASKS[np.minimum(lengths, EIGHT)]
+    return first
 
 
 def _look(raw: bytes) -> int:
     """Return the number that `_looks` has for one text; arrays of one take fifty times as long."""
-    n = min(len(raw), SEEN)
-    from_start, from_end = raw[: n // 2], raw[: -1 - (n + 1) // 2 : -1]
-    key: int = len(raw) * POWER_OF_LENGTH
-    key += sum(map(mul, from_end, POWERS_FROM_END))
-    key += sum(map(mul, from_start, POWERS_FROM_START))
+    n, factor = len(raw), int(FACTOR)
+    key = n * factor + int.from_bytes(raw[:EIGHT], "little")
+    if n > EIGHT:
+        key = key * factor + int.from_bytes(raw[-EIGHT:], "little")
+    if n > 2 * EIGHT:
+        more = key * factor + int.from_bytes(raw[EIGHT : 2 * EIGHT], "little")
+        key = more * factor + int.from_bytes(raw[-2 * EIGHT : -EIGHT], "little")
     return key % 2**64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -100,6 +100,47 @@ class _GivenNumbers(dict[T, int]):
         number = next(self._next)
         self._things[number] = thing  # before anyone can see the number
         return self.setdefault(thing, number)  # of two threads, the first gives a thing its number
+
+
+class GrownNumbers(Mapping[T, int]):
+    """The numbers of things, and of others behind them; those that were there are not copied.
+
+    Args:
+        before: The numbers that were there, from 0 on.
+
+    Example:
+        >>> grown = GrownNumbers({"sea": 0})
+        >>> grown.setdefault("sky", 1), grown.setdefault("sea", 2), dict(grown)
+        (1, 0, {'sea': 0, 'sky': 1})
+    """
+
+    def __init__(self, before: Mapping[T, int]) -> None:
+        self._before, self._added = before, dict[T, int]()
+        if isinstance(before, GrownNumbers):
+            self._before, self._added = before._before, dict(before._added)
+
+    def setdefault(self, thing: T, number: int) -> int:
+        """Return the number of a thing; one that has none gets this one, behind all others."""
+        known = self.get(thing)
+        return self._added.setdefault(thing, number) if known is None else known
+
+    def __getitem__(self, thing: T) -> int:
+        number = self._added.get(thing)
+        return self._before[thing] if number is None else number
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(self._before, self._added)
+
+    def __len__(self) -> int:
+        return len(self._before) + len(self._added)
+
+    @property
+    def stored(self) -> object:
+        """What the numbers are found by; see `clew.graph.sizes`."""
+        return self._before, self._added
+
+    def __reduce__(self) -> tuple[type[dict[T, int]], tuple[dict[T, int]]]:
+        return dict, (dict(self),)
 
 
 class ChosenNumbers(Mapping[T, int]):

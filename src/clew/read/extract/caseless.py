@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords, Word
-from clew.text.words import IDEOGRAPHS
+from clew.text.words import IDEOGRAPHS, OTHER_SCRIPT
 
-_UNSPACED = re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
 _KATAKANA = re.compile("[\u30a1-\u30faー][\u30a1-\u30faー・]+")
 ASCII = "\x7f"  # the last sign that is
 _WIDE_SPACE = "\u3000"
@@ -45,14 +45,22 @@ def blank_unspaced(text: str) -> str:
         >>> len(blank_unspaced("Soseki 夏目")), blank_unspaced("Soseki 夏目").split()
         (9, ['Soseki'])
     """
-    return text if text.isascii() else _UNSPACED.sub(lambda run: _WIDE_SPACE * len(run[0]), text)
+    return text if text.isascii() else _unspaced().sub(lambda run: _WIDE_SPACE * len(run[0]), text)
+
+
+@lru_cache(maxsize=1)
+def _unspaced() -> re.Pattern[str]:
+    """The pattern of a run of letters in scripts without spaces, which most texts have not."""
+    return re.compile(rf"[{IDEOGRAPHS}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
 
 
 def group_unspaced_titles(titles: Sequence[str]) -> dict[str, list[str]]:
     """Return the titles in scripts without spaces by their first two letters, the longest first."""
     by_start: defaultdict[str, set[str]] = defaultdict(set)
     for title in titles:
-        if not title.isascii() and len(title) > 1 and _UNSPACED.match(title):
+        if title.isascii() or len(title) < 2 or not OTHER_SCRIPT.match(title):  # as most are
+            continue
+        if _unspaced().match(title):
             by_start[title[:2]].add(title)
     return {
         start: sorted(group, key=lambda title: (-len(title), title))
@@ -72,7 +80,7 @@ def find_unspaced_mentions(
     """
     if text.isascii():
         return
-    for run in _UNSPACED.finditer(text, start):
+    for run in _unspaced().finditer(text, start):
         sentence = max(text.rfind(sign, start, run.start()) for sign in "\n。！？") + 1
         i = run.start()
         while i < run.end():

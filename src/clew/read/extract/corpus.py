@@ -308,16 +308,17 @@ class Corpus:
         if self.words is not None:
             return self.words.mostly_small
         small, capital = self.known.tables[SMALL], self.known.tables[CAPITAL]
-        words = small.keys() if self.decided is None else small.keys() & self.decided
-        return frozenset(word for word in words if small[word] > capital.get(word, 0))
+        words = small.keys() if self.decided is None else self.decided
+        return frozenset(word for word in words if small.get(word, 0) > capital.get(word, 0))
 
     @cached_property
     def _capital(self) -> frozenset[str]:
         if self.words is not None:
             return self.words.capital
-        words = self.known.tables[CAPITAL].keys()
-        some = words if self.decided is None else words & self.decided
-        return frozenset(some) - self._mostly_small
+        capital = self.known.tables[CAPITAL]
+        if self.decided is None:
+            return frozenset(capital) - self._mostly_small
+        return frozenset(filter(capital.__contains__, self.decided - self._mostly_small))
 
     @cached_property
     def titles(self) -> frozenset[str]:

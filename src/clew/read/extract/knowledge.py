@@ -8,8 +8,18 @@ those of passages that go are taken away, so that no word of a deleted text is l
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, cast, runtime_checkable
@@ -98,15 +108,108 @@ class Knowledge:
             raise ValueError(f"knowledge of the form {self.form!r} has no {other.form!r}")
         tables = dict(self.tables)  # a table without changes stays the same object
         for name, counts in other.tables.items():
-            if counts:
-                table = dict(tables[name])
-                for text, n in counts.items():
-                    if left := table.get(text, 0) + sign * n:
-                        table[text] = left
-                    else:
-                        del table[text]
-                tables[name] = table
+            if not counts:
+                continue
+            before = tables[name]
+            made = before.made if isinstance(before, CountTable) else before
+            if isinstance(before, CountTable) and made is None:
+                tables[name] = _ChangedCounts(before, counts, sign)
+            else:
+                tables[name] = table = dict(made or {})
+                _change(table, counts, sign)
         return replace(self, tables=tables)
+
+
+class CountTable(Mapping[str, int]):
+    """A table of which all counts are made when all are asked for: a change asks for a few.
+
+    A class of this kind says how one is found, how all are made, and how many they are.
+    """
+
+    @abstractmethod
+    def _find(self, text: str) -> int:
+        """Return the count of a text; 0 where it has none."""
+
+    @abstractmethod
+    def _make(self) -> dict[str, int]:
+        """Return all counts."""
+
+    @cached_property
+    def _all(self) -> dict[str, int]:
+        return self._make()
+
+    @property
+    def made(self) -> Mapping[str, int] | None:
+        """All counts, once they are made."""
+        return self.__dict__.get("_all")
+
+    def __getitem__(self, text: str) -> int:
+        made = self.made
+        if count := self._find(text) if made is None else made.get(text, 0):
+            return count
+        raise KeyError(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def items(self) -> ItemsView[str, int]:
+        """Return all texts with their counts."""
+        return self._all.items()
+
+    def values(self) -> ValuesView[int]:
+        """Return all counts."""
+        return self._all.values()
+
+    def __repr__(self) -> str:
+        return repr(self._all)
+
+    def __reduce__(self) -> tuple[type[dict[str, int]], tuple[dict[str, int]]]:
+        return dict, (self._all,)
+
+
+class _ChangedCounts(CountTable):
+    """The counts of a table after a change; none is looked up until it is asked for.
+
+    Args:
+        before: The table before.
+        counts: By how much counts changed.
+        sign: 1 where they are more, -1 where they are fewer.
+    """
+
+    def __init__(self, before: CountTable, counts: Mapping[str, int], sign: int) -> None:
+        self._before, self._differences = before, dict[str, int]()
+        self._changes: tuple[tuple[Mapping[str, int], int], ...] = ((counts, sign),)
+        if isinstance(before, _ChangedCounts):
+            self._before, self._differences = before._before, dict(before._differences)
+            self._changes = (*before._changes, (counts, sign))
+        for text, n in counts.items():
+            self._differences[text] = self._differences.get(text, 0) + sign * n
+
+    def _find(self, text: str) -> int:
+        return self._before.get(text, 0) + self._differences.get(text, 0)
+
+    def _make(self) -> dict[str, int]:
+        table = dict(self._before._all)
+        for counts, sign in self._changes:
+            _change(table, counts, sign)
+        return table
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def stored(self) -> object:
+        """What the counts are found by; see `clew.graph.sizes`."""
+        return self._before, self._changes, self._differences, self.made
+
+
+def _change(table: dict[str, int], counts: Mapping[str, int], sign: int) -> None:
+    """Add counts to a table, or take them away."""
+    for text, n in counts.items():
+        if left := table.get(text, 0) + sign * n:
+            table[text] = left
+        else:
+            del table[text]
 
 
 class LateTables(Mapping[str, Mapping[str, int]]):

@@ -25,7 +25,6 @@ from clew.read.extract.knowledge import Knowledge
 from clew.read.extract.mentions import FirstWords, Run, TitleWords, first_words
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
-    MOST_WRITTEN,
     NormalizedPassage,
     choose_mentions,
     find_all_short,
@@ -35,9 +34,6 @@ from clew.read.extract.passage_names import (
 )
 from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords, Word, WordColumns
-
-MANY = MOST_WRITTEN // 2
-"""Passages above which nothing is kept of one for the next time: they would displace each other."""
 
 BLOCK = 128  # passages that are counted in one call
 MIN_SENT = 200_000  # characters of the passages that an executor is sent at once

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from clew.read.extract.word_columns import TextWords
 from clew.text.words import OTHER_SCRIPT, PLAIN_LETTER, PLAIN_SIGN
 
-# It begins with a set, and not with one of two patterns, so that most signs are passed by quickly.
-_QUOTED = re.compile(
-    r"[\"“«„『「《](?:(?<!\")([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|(?<=\")([^\"\n]{2,80})\")"
-)
 _ASCII_MARK = '"'
 _MARKS = '"“«„『「《'  # that a quotation begins with
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_WORD = re.compile(r"([^\W\d_]{2,4})\b(\.(?= ))?")
-# Runs of letters, which end as short words do, where no script is another.
-_RUN = re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?![{PLAIN_SIGN}_])")
-_STOPPED_RUN = re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?=\. )")
 _ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?![0-9_])")
 _STOPPED_ASCII_RUN = re.compile(r"(?<![a-z])[a-z]{2,}+(?=\. )")
 MAX_SHORT = 4  # letters of a short word, or of the end of a longer one
@@ -87,6 +81,18 @@ def without_possessive(word: str) -> str:
     return _POSSESSIVE.sub("", word) if "'" in word or "’" in word else word
 
 
+@lru_cache(maxsize=1)
+def _run() -> re.Pattern[str]:
+    """The pattern of letters that end as a short word does, where no script is another."""
+    return re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?![{PLAIN_SIGN}_])")
+
+
+@lru_cache(maxsize=1)
+def _stopped_run() -> re.Pattern[str]:
+    """The pattern of such letters before a full stop."""
+    return re.compile(rf"(?<![{PLAIN_LETTER}])[{PLAIN_LETTER}]{{2,}}+(?=\. )")
+
+
 def find_short_words(text: str) -> ShortWords:
     """Return the short words of a text, and those with a full stop, with their case folded.
 
@@ -102,7 +108,7 @@ def find_short_words(text: str) -> ShortWords:
             tuple([run[-MAX_SHORT:] for run in stopped]),
         )
     if not OTHER_SCRIPT.search(text):
-        runs, stopped = _RUN.findall(text), _STOPPED_RUN.findall(text)
+        runs, stopped = _run().findall(text), _stopped_run().findall(text)
         return (
             tuple([run[-MAX_SHORT:].casefold() for run in runs]),
             tuple([run[-MAX_SHORT:].casefold() for run in stopped]),
@@ -186,6 +192,17 @@ def first_words(titles: TitleWords) -> FirstWords:
     return seconds
 
 
+@lru_cache(maxsize=1)
+def _quoted() -> re.Pattern[str]:
+    """The pattern of a quotation.
+
+    It begins with a set, not with one of two patterns, so that most signs are passed by quickly.
+    """
+    return re.compile(
+        r"[\"“«„『「《](?:(?<!\")([^“”«»„『』「」《》\n]{2,80})[”“»』」》]|(?<=\")([^\"\n]{2,80})\")"
+    )
+
+
 def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, text) of quotations of at most eight words; the span has the marks.
 
@@ -198,7 +215,7 @@ def find_quoted(text: str, start: int = 0) -> Iterator[tuple[int, int, str]]:
             break
     else:
         return  # as in most texts
-    for match in _QUOTED.finditer(text, start):
+    for match in _quoted().finditer(text, start):
         content = (match[1] or match[2]).strip(" ,.;:!?")
         if content and len(content.split()) <= MAX_QUOTED_WORDS:
             yield match.start(), match.end(), content

@@ -11,9 +11,9 @@ from clew.read.extract.corpus import TITLES, Corpus, CorpusCounts, FewCounts
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge
 from clew.read.extract.known_facts import read_facts
-from clew.read.extract.many_passages import MANY, find_in_many
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.passage_names import (
+    MOST_WRITTEN,
     WORDS,
     NormalizedPassage,
     Written,
@@ -26,6 +26,9 @@ from clew.read.extract.word_columns import TextWords
 from clew.read.formats.code_languages import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
+
+MANY = MOST_WRITTEN // 2
+"""Passages above which nothing is kept of one for the next time: they would displace each other."""
 
 
 def read_names(
@@ -49,6 +52,8 @@ def read_names(
             for one, shown, its_words in zip(normalized, evidence, words, strict=True)
         )
     elif min_passages <= 1:
+        from clew.read.extract.many_passages import find_in_many  # which few passages need not
+
         corpus, facts = find_in_many(normalized, before, rules, _FactsOf(rules))
         known = corpus.known
     else:
@@ -128,6 +133,8 @@ def _mentions(
     min_passages: int,
 ) -> tuple[Corpus, Iterator[list[Mention]]]:
     """Return what is known, and the names in every passage, in the order of its text."""
+    from clew.read.extract.many_passages import find_in_many
+
     corpus, found = find_in_many(passages, before, rules, _names_of)
     if min_passages <= 1:
         return corpus, map(without_overlaps, found)

@@ -41,7 +41,7 @@ from clew.read.extract.mentions import (
 from clew.read.extract.name_rules import Rules
 from clew.read.extract.relations import Mention, find_facts
 from clew.read.extract.word_columns import TextWords, Word, find_columns
-from clew.read.formats.markdown import front_matter_end, front_matter_title
+from clew.read.formats.front_matter import front_matter_end, front_matter_title
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.numbering import SharedNumbering
 from clew.text.words import fold_case

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from clew.read.extract.extractor import Triple
@@ -22,7 +23,6 @@ UNKNOWN_RELATION, ELLIPSIS = "mentions", "… "
 _GAPS = frozenset((", ", "; "))  # which most members of a list have between them
 NO_SENTENCE = -1  # starts where none does
 MAX_LIST_GAP = 20  # characters between two names of a list
-_WORD = re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9][\w'\-]*", re.ASCII)
 _LIST_SIGNS = re.compile(r"[\s,;/&()+、،・·和與与及]*")
 
@@ -100,11 +100,20 @@ def find_facts(
 
 
 def _words(text: str) -> list[str]:
-    if not text.isascii():
-        return _WORD.findall(text)
-    if text.replace(" ", "").isalnum():  # as most are: words between spaces
+    if text.isascii() and text.replace(" ", "").isalnum():  # as most are: words between spaces
         return text.split()
-    return _ASCII_WORD.findall(text)
+    return _pattern_for(text).findall(text)
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    """Return the quickest pattern that finds the words of a text as `_word` does."""
+    return _ASCII_WORD if text.isascii() else _word()
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """The pattern of a word of any script; most texts have only letters of ASCII."""
+    return re.compile(rf"[{IDEOGRAPHS}]+|[^\W_](?:(?![{IDEOGRAPHS}])[\w'’\-{MARKS}])*")
 
 
 def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]) -> bool:
@@ -112,5 +121,5 @@ def _is_list_gap(between: str, words: Sequence[str], list_words: Collection[str]
     if words and words[0].casefold() not in list_words:  # as most have
         return False
     return all(map(list_words.__contains__, map(str.casefold, words))) and not _LIST_SIGNS.sub(
-        "", _WORD.sub("", between)
+        "", _pattern_for(between).sub("", between)
     )

@@ -24,8 +24,6 @@ MARKS = (
 )
 _LETTERS = rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*"
 JOINERS = r"'’.&/\-‐‑·"  # signs that may be inside of a word, one at a time
-_WORD = re.compile(rf"({_LETTERS}(?:[{JOINERS}]{_LETTERS})*)")
-_PLAIN_WORD = re.compile(rf"([{PLAIN_SIGN}]++(?:[{JOINERS}][{PLAIN_SIGN}][{PLAIN_SIGN}]*+)*+)")
 _ASCII_WORD = re.compile(r"([A-Za-z0-9]+(?:['.&/\-][A-Za-z0-9]+)*)")
 _SENTENCE_END = re.compile(r"[.!?…؟।۔։።][\"'”’»)\]]*(?:\s|$)|[。！？]|\n")
 MAX_KEPT_GAP = 8  # signs between two words of which it is kept whether they end a sentence
@@ -209,15 +207,29 @@ def first_key(text: str) -> str:
         >>> first_key("“The Tempest”"), first_key("...")
         ('the', '')
     """
-    match = _pattern_for(text).search(text)
+    begin = text.partition(" ")[0]  # of most texts beside ASCII, that is ASCII, too
+    match = _ASCII_WORD.search(begin) if begin.isascii() else None
+    match = match or _pattern_for(text).search(text)
     return match[0].casefold() if match else ""
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
-    """Return the quickest pattern that finds the words of a text as `_WORD` does."""
+    """Return the quickest pattern that finds the words of a text as `_word` does."""
     if text.isascii():
         return _ASCII_WORD
-    return _WORD if OTHER_SCRIPT.search(text) else _PLAIN_WORD
+    return _word() if OTHER_SCRIPT.search(text) else _plain_word()
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """The pattern of a word of any script."""
+    return re.compile(rf"({_LETTERS}(?:[{JOINERS}]{_LETTERS})*)")
+
+
+@lru_cache(maxsize=1)
+def _plain_word() -> re.Pattern[str]:
+    """The pattern of a word beside ASCII, where no script is another."""
+    return re.compile(rf"([{PLAIN_SIGN}]++(?:[{JOINERS}][{PLAIN_SIGN}][{PLAIN_SIGN}]*+)*+)")
 
 
 def ends_sentence(

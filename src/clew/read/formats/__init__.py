@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 from clew.on_demand import load_on_demand
 
 if TYPE_CHECKING:
-    from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+    from clew.read.formats.file_format import Format
     from clew.read.formats.outline import Block, Close, Heading, Outline
+    from clew.read.formats.source_file import SourceFile, UnreadableFileError
     from clew.read.formats.table import FORMATS
 else:
     __getattr__, __dir__ = load_on_demand(
         __name__,
         {
-            "file_format": "Format SourceFile UnreadableFileError",
+            "file_format": "Format",
             "outline": "Block Close Heading Outline",
+            "source_file": "SourceFile UnreadableFileError",
             "table": "FORMATS",
         },
     )

@@ -27,6 +27,7 @@ LANGUAGES: Mapping[str, Language] = {
     "c": Language("tree_sitter_c", "language", (".c", ".h")),
     "cpp": Language("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx")),
 }
+HINT = "pip install 'clew[code]'"  # how to install the grammars
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 CODE_FORMATS = frozenset(("python", *LANGUAGES))  # the formats of source code
 CODE_SUFFIXES = frozenset(

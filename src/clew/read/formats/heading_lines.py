@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import Block, Heading, Outline, Share
-from clew.read.formats.text import paragraph_block
+from clew.read.formats.plain_text import paragraph_block
+from clew.read.formats.source_file import SourceFile
 from clew.read.formats.titles import find_title_heading
 from clew.text.spans import lines, paragraphs, trim_span
 
@@ -113,43 +113,43 @@ def _blocks(text: str, begin: int, end: int, share: Share | None) -> Iterator[Bl
 
 
 _TEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")
-_ASCIIDOC = Markup(
-    heading=re.compile(r"(={1,6}) +(\S.*)"),
-    levels=None,
-    left_out=None,
-    listing=re.compile(r"((?:-{4,}|\.{4,}|\+{4,}|/{4,})$|```).*"),
-    listing_end="{0}",
-    title=None,
-    link=re.compile(r"(?:xref|link|include):{1,2}([^\s\[\]]{1,250}+)\["),
-    underlines="=-~^+",
-)
-_ORG = Markup(
-    heading=re.compile(r"(\*+) +(\S.*)"),
-    levels=None,
-    left_out=_ORG_TAGS,
-    listing=re.compile(r"#\+begin_(\w+).*", re.IGNORECASE),
-    listing_end="#+end_{0}",
-    title=re.compile(r"^#\+title:[ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE),
-    link=re.compile(r"\[\[(?:file:)?([^\[\]\n]+)\]"),
-)
-_LATEX = Markup(
-    heading=re.compile(rf"\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\]\n]*\])?{_BRACES}.*"),
-    levels=_TEX_LEVELS,
-    left_out=_TEX_COMMAND,
-    listing=re.compile(r"\\begin\{(verbatim|lstlisting|minted|comment)\*?\}.*"),
-    listing_end="\\end{{{0}}}",
-    title=re.compile(rf"^[ \t]*\\title(?:\[[^\]\n]*\])?{_BRACES}", re.MULTILINE),
-    link=re.compile(r"\\(?:input|include|subfile)\{([^{}\n]+)\}"),
-)
+MARKUPS = {
+    "asciidoc": Markup(
+        heading=re.compile(r"(={1,6}) +(\S.*)"),
+        levels=None,
+        left_out=None,
+        listing=re.compile(r"((?:-{4,}|\.{4,}|\+{4,}|/{4,})$|```).*"),
+        listing_end="{0}",
+        title=None,
+        link=re.compile(r"(?:xref|link|include):{1,2}([^\s\[\]]{1,250}+)\["),
+        underlines="=-~^+",
+    ),
+    "org": Markup(
+        heading=re.compile(r"(\*+) +(\S.*)"),
+        levels=None,
+        left_out=_ORG_TAGS,
+        listing=re.compile(r"#\+begin_(\w+).*", re.IGNORECASE),
+        listing_end="#+end_{0}",
+        title=re.compile(r"^#\+title:[ \t]*(\S.*)", re.IGNORECASE | re.MULTILINE),
+        link=re.compile(r"\[\[(?:file:)?([^\[\]\n]+)\]"),
+    ),
+    "latex": Markup(
+        heading=re.compile(rf"\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\]\n]*\])?{_BRACES}.*"),
+        levels=_TEX_LEVELS,
+        left_out=_TEX_COMMAND,
+        listing=re.compile(r"\\begin\{(verbatim|lstlisting|minted|comment)\*?\}.*"),
+        listing_end="\\end{{{0}}}",
+        title=re.compile(rf"^[ \t]*\\title(?:\[[^\]\n]*\])?{_BRACES}", re.MULTILINE),
+        link=re.compile(r"\\(?:input|include|subfile)\{([^{}\n]+)\}"),
+    ),
+}
 
 
-def _format(name: str, markup: Markup, suffixes: tuple[str, ...]) -> Format:
-    def read(file: SourceFile) -> Iterator[Document]:
-        yield markup.read(file, name)
-
-    return Format(name, read, suffixes, markup.outline)
+def read(file: SourceFile, markup: str) -> Iterator[Document]:
+    """Yield the file as one document, in the markup of this name."""
+    yield MARKUPS[markup].read(file, markup)
 
 
-ASCIIDOC = _format("asciidoc", _ASCIIDOC, (".adoc", ".asciidoc"))
-ORG = _format("org", _ORG, (".org",))
-LATEX = _format("latex", _LATEX, (".tex",))
+def outline(text: str, share: Share | None = None, *, markup: str) -> Outline:
+    """Return the headings, blocks and links of a text in the markup of this name."""
+    return MARKUPS[markup].outline(text, share)

@@ -23,8 +23,8 @@ from clew.read.formats.declared_encoding import (
     known_encoding,
     wider_encoding,
 )
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.read.formats.markdown import front_matter_end, front_matter_title
+from clew.read.formats.front_matter import front_matter_end, front_matter_title
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
 from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
@@ -351,6 +351,3 @@ def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
 
 def _attribute(node: LexborNode | None, name: str) -> str | None:
     return (node.attributes.get(name) or "").strip() or None if node is not None else None
-
-
-HTML = Format("html", read, (".html", ".htm", ".xhtml"))

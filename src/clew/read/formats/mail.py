@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
 from clew.source_map import LineStart, SourceMap
 
 MAILBOX_SUFFIX = ".mbox"
@@ -128,6 +128,3 @@ def _document_of(
         format=message.format,
         source_map=SourceMap.of(file.id),
     )
-
-
-MAIL = Format("mail", read, (".eml", MAILBOX_SUFFIX))

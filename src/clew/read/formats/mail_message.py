@@ -19,8 +19,8 @@ from email.utils import format_datetime, getaddresses, parsedate_to_datetime
 from typing import NamedTuple, cast
 
 from clew.read.formats.declared_encoding import known_encoding, wider_encoding
-from clew.read.formats.file_format import SourceFile, UnreadableFileError, with_plain_line_ends
 from clew.read.formats.html import decode, parse_page
+from clew.read.formats.source_file import SourceFile, UnreadableFileError, with_plain_line_ends
 
 HEADERS = ("From", "To", "Cc", "Date", "Subject")  # of which a message has one at least
 PEOPLE = ("From", "To", "Cc")

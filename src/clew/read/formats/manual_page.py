@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
 from clew.source_map import LineStart, SourceMap
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 20_000_000  # of a compressed page, when it is unpacked
 BEGINNING = 30_000  # characters in which a page declares what it is
 PACKED = ".gz"
-SECTIONS = (*(f".{number}" for number in range(1, 10)), ".1p", ".3pm", ".n")
 _DECLARATION = re.compile(r"^[.'][ \t]*(?:TH|Dt|Dd|SH|Sh)(?=[ \t]+\S|[ \t]*$)", re.MULTILINE)
 _TITLE = re.compile(r"^[.'][ \t]*(?:TH|Dt)[ \t]+([^\n]+)", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[.'][ \t]*(?:\\[\"#][^\n]*)?)?\n|[.'][ \t]*\\[\"#][^\n]*\Z")
@@ -137,6 +136,3 @@ def _unpack(raw: bytes) -> bytes:
     if len(content) > MAX_BYTES:
         raise UnreadableFileError(f"more than {MAX_BYTES / 1e6:,.0f} MB when unpacked")
     return content
-
-
-MANUAL_PAGE = Format("manual page", read, (*SECTIONS, *(f"{one}{PACKED}" for one in SECTIONS)))

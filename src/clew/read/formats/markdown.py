@@ -18,8 +18,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clew.document import Document
 from clew.graph.link_targets import NOTE
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
+from clew.read.formats.front_matter import (
+    FRONT_MATTER,
+    LINE_END,
+    front_matter_title,
+    telling_front_matter,
+)
 from clew.read.formats.outline import Block, Close, Heading, Outline, Share
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
 from clew.read.formats.titles import find_title_heading, tells_subject
 from clew.source_map import SourceMap, starts_of_lines
 from clew.text.spans import trim_span
@@ -30,19 +36,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
-_END = r"(?:\r\n?|\n)"
-_FRONT_MATTER = re.compile(
-    rf"---[ \t]*{_END}(?=[\w\"'-]+[ \t]*:)(?:[^\r\n]*{_END})*?(?:---|\.\.\.)[ \t]*(?:{_END}|\Z)"
-)
-_TITLE = re.compile(rf"{_END}title[ \t]*:[ \t]*(?![>|])([^\r\n]*)")
-_KEY = re.compile(r"[\"']?([\w-]+)[\"']?[ \t]*:")
-# Keys of front matter that tell programs how to make a page, and readers nothing beside its title.
-_SETTINGS = re.compile(
-    r"title|layout|weight|order|position|id|slug|permalink|url|template|type|orphan|hide|search|"
-    r"icon|redirects?|(?:[a-z]+_)?toc(?:_\w+)?|(?:hide|sidebar|nav|parent|pagination)[_-]?\w*",
-    re.IGNORECASE,
-)
-_LINE_END = re.compile(_END)
+_LINE_END = re.compile(LINE_END)
 # Definitions of references to places of the same page, such as Rust's RFCs have below headings.
 _OWN_ANCHORS = re.compile(r"(?:\[[^\]\n]+\]:[ \t]*#\S*\s*)+")
 _CLOSE = re.compile(r"<!-- end of h([1-6]) -->")  # as `MarkdownWriter` ends the sections of a level
@@ -330,35 +324,6 @@ def find_title(text: str, is_named: bool = True) -> str | None:
     return None if place is None else _heading_words(_parser().parseInline(headings[place][1])[0])
 
 
-def front_matter_end(text: str) -> int:
-    """Return the place where the front matter ends; 0 where there is none."""
-    front = _FRONT_MATTER.match(text)
-    return front.end() if front else 0
-
-
-def telling_front_matter(text: str) -> tuple[int, int] | None:
-    r"""Return where front matter starts and ends that tells readers something beside the title.
-
-    Example:
-        >>> telling_front_matter("---\ntitle: Tides\nauthor: Anna\n---\n# Moon")
-        (0, 33)
-        >>> telling_front_matter("---\ntitle: Tides\nlayout: page\n---\n# Moon") is None
-        True
-    """
-    front = _FRONT_MATTER.match(text)
-    keys = map(_KEY.match, front[0].splitlines()[1:-1]) if front else ()
-    if front is None or all(key is None or _SETTINGS.fullmatch(key[1]) for key in keys):
-        return None
-    return trim_span(text, front.start(), front.end())
-
-
-def front_matter_title(text: str) -> str | None:
-    """Return the title in the front matter, or None."""
-    front = _FRONT_MATTER.match(text)
-    title = _TITLE.search(front[0]) if front else None
-    return (title[1].strip("\"' \t") or None) if title else None
-
-
 def find_links(text: str) -> tuple[str, ...]:
     """Return the link targets of a Markdown text, each once."""
     if not any(mark in text for mark in ("](", "]:", "<", "[[")):
@@ -368,7 +333,7 @@ def find_links(text: str) -> tuple[str, ...]:
 
 def _parse(text: str, inline: bool = True) -> _ParsedText:
     """Parse a text without its front matter, whose lines stay there as empty ones."""
-    front = _FRONT_MATTER.match(text)
+    front = FRONT_MATTER.match(text)
     first_line = len(_LINE_END.findall(front[0])) if front else 0
     body = "\n" * first_line + text[front.end() :] if front else text
     line_starts = [0, *(end.end() for end in _LINE_END.finditer(text)), len(text)]
@@ -455,14 +420,3 @@ def _links(text: str, parsed: _ParsedText) -> Iterator[tuple[int, str]]:
                 place = match if match >= 0 else trim_span(text, min(place, end), end)[0]
                 yield place, target
                 place += 1
-
-
-MARKDOWN = Format(
-    "markdown",
-    read,
-    (".md", ".markdown", ".mdown", ".mkd", ".mdx"),
-    outline,
-    links=find_links,
-    declared_title=front_matter_title,
-    outlines_pieces=True,
-)

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from clew.document import Document
-from clew.read.formats.file_format import (
-    Format,
+from clew.read.formats.markdown import find_title, leave_out_comments
+from clew.read.formats.source_file import (
     SourceFile,
     UnreadableFileError,
     with_plain_line_ends,
 )
-from clew.read.formats.markdown import find_title, leave_out_comments
 from clew.source_map import LineStart, SourceMap, starts_of_lines
 
 CELL_DEPTH = 3  # brackets around the keys of a cell
@@ -117,6 +116,3 @@ def _source_lines(text: str) -> list[list[int]]:
                 begins = words.endswith("\n") or (begins and not words)
         is_value = False
     return cells
-
-
-NOTEBOOK = Format("notebook", read, (".ipynb",))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from io import BytesIO
 
 from clew.document import Document
-from clew.read.formats.file_format import DAMAGE, Format, SourceFile, UnreadableFileError
+from clew.read.formats.source_file import DAMAGE, SourceFile, UnreadableFileError
 from clew.source_map import SourceMap
 
 _CUT_WORD = re.compile(
@@ -78,12 +78,3 @@ def join_cut_words(text: str) -> str:
 
     text = _CUT_WORD.sub(join, text).replace(_SOFT_HYPHEN + "\n", "").replace(_SOFT_HYPHEN, "")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip()
-
-
-PDF = Format(
-    "pdf",
-    read,
-    (".pdf",),
-    requires=("pypdf",),
-    hint="PDF is read by pypdf: pip install 'clew[pdf]'",
-)

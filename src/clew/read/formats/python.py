@@ -22,9 +22,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from clew.document import Document
-from clew.read.formats.code_languages import PYTHON_SUFFIXES
-from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.source_file import SourceFile
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 from clew.text.spans import paragraphs
 
@@ -473,6 +472,3 @@ def place_finder(text: str) -> Place:
         return start + len(before.decode("utf-8", "surrogatepass"))
 
     return place
-
-
-PYTHON = Format("python", read, PYTHON_SUFFIXES, outline, outlines_pieces=True)

@@ -17,18 +17,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TextIO
 
 from clew.document import Document
-from clew.read.formats.file_format import (
+from clew.read.formats.number_tables import holds_only_numbers
+from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.source_file import (
     UTF_16_MARKS,
-    Format,
     SourceFile,
     with_plain_line_ends,
 )
-from clew.read.formats.number_tables import holds_only_numbers
-from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.table import FORMATS
 from clew.source_map import LineStart, SourceMap
 
 TABLE_SUFFIXES = (".csv", ".tsv")
-SUFFIXES = (*TABLE_SUFFIXES, ".jsonl", ".ndjson", ".json")
 SAMPLE_LINES = 20  # by which the delimiter of a file is chosen
 DELIMITERS = ",;\t|"
 _SPACE = re.compile(r"[ \t\n\r]*+")
@@ -131,7 +130,7 @@ def holds_rows(path: Path, encoding: str | None = None) -> bool:
     """
     suffix = path.suffix.lower()
     if suffix != ".json":
-        return suffix in SUFFIXES
+        return suffix in FORMATS["record"].suffixes
     try:
         with path.open(encoding=encoding or _encoding(path), errors="replace") as file:
             return "".join(file.read(1000).split()).startswith("[{")
@@ -342,6 +341,3 @@ def _as_text(value: object) -> str:
 def _encoding(path: Path) -> str:
     with path.open("rb") as file:
         return "utf-16" if file.read(2) in UTF_16_MARKS else "utf-8-sig"
-
-
-RECORD = Format("record", read, SUFFIXES, outline)

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from clew.document import Document
 from clew.graph.link_targets import LABEL, REFERENCE
-from clew.read.formats.file_format import Format, SourceFile
 from clew.read.formats.outline import (
     Block,
     Close,
@@ -22,6 +21,7 @@ from clew.read.formats.outline import (
     Outline,
     Share,
 )
+from clew.read.formats.source_file import SourceFile
 from clew.read.formats.titles import find_title_heading
 from clew.text.spans import paragraphs
 
@@ -229,6 +229,3 @@ def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:
         return None
     style = underline[0] + ("=" if overlined else "")
     return _TitleLines(title, i, i + (2 if overlined else 1), style)
-
-
-RST = Format("rst", read, (".rst", ".rest"), outline, outlines_pieces=True)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
 from clew.document import Document
-from clew.read.formats.code_languages import LANGUAGES
-from clew.read.formats.file_format import Format, SourceFile
+from clew.read.formats.code_languages import HINT, LANGUAGES
 from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.source_file import SourceFile
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 from clew.text.spans import paragraphs
 
-HINT = "pip install 'clew[code]'"
 DEFINITIONS = frozenset((
     "abstract_class_declaration", "annotation_type_declaration", "class_declaration",
     "class_specifier", "constructor_declaration", "enum_declaration", "enum_item",
@@ -279,16 +278,3 @@ def byte_places(text: str) -> Callable[[int], int]:
         offset += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
         places[offset] = i
     return lambda offset: places[offset]
-
-
-SOURCE_CODE = tuple(
-    Format(
-        name,
-        partial(read, language=name),
-        language.suffixes,
-        partial(outline, language=name),
-        requires=("tree_sitter", language.module),
-        hint=HINT,
-    )
-    for name, language in LANGUAGES.items()
-)

@@ -1,7 +1,8 @@
 """The table of formats: one row for each, and the look-ups that everything else goes through.
 
-A new format is one module beside this one, which declares a `Format`, and one line in `FORMATS`. A
-caller adds a format of their own to the same table, for the running process:
+A new format is one module beside this one and one row in `FORMATS`, which names its functions: a
+process loads the modules of those formats alone that it reads. A caller adds a format of their own
+to the same table, for the running process:
 
     from clew.read.formats import FORMATS, Format
     FORMATS["toy"] = Format("toy", read_toy, (".toy",), outline_toy)
@@ -11,43 +12,102 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clew.read.formats.code_languages import FILE_NAME_KEYS
+from clew.on_demand import FunctionOnDemand
+from clew.read.formats.code_languages import FILE_NAME_KEYS, HINT, LANGUAGES, PYTHON_SUFFIXES
 from clew.read.formats.file_format import Format
-from clew.read.formats.heading_lines import ASCIIDOC, LATEX, ORG
-from clew.read.formats.html import HTML
-from clew.read.formats.mail import MAIL
-from clew.read.formats.manual_page import MANUAL_PAGE
-from clew.read.formats.markdown import MARKDOWN
-from clew.read.formats.notebook import NOTEBOOK
-from clew.read.formats.outline import Outline, Share
-from clew.read.formats.pdf import PDF
-from clew.read.formats.python import PYTHON
-from clew.read.formats.rows import RECORD
-from clew.read.formats.rst import RST
-from clew.read.formats.source_code import SOURCE_CODE
-from clew.read.formats.text import TEXT
-from clew.read.formats.word import WORD
+
+if TYPE_CHECKING:
+    from clew.read.formats.outline import Outline, Share
+
+_SECTIONS = (*(f".{number}" for number in range(1, 10)), ".1p", ".3pm", ".n")  # of manual pages
+
+
+def _of(place: str, **keywords: str) -> FunctionOnDemand:
+    """Return a function of a module of formats, such as `html.read`.
+
+    Args:
+        place: The names of the module and of the function.
+        keywords: What it is given by name.
+    """
+    module, _, name = place.partition(".")
+    return FunctionOnDemand(f"{__package__}.{module}", name, **keywords)
+
+
+def _of_headings(name: str, *suffixes: str) -> Format:
+    read, outline = (_of(f"heading_lines.{one}", markup=name) for one in ("read", "outline"))
+    return Format(name, read, suffixes, outline)
+
 
 FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
-        TEXT,
-        MARKDOWN,
-        RST,
-        ASCIIDOC,
-        ORG,
-        LATEX,
-        PYTHON,
-        RECORD,
-        *SOURCE_CODE,
-        HTML,
-        NOTEBOOK,
-        PDF,
-        WORD,
-        MANUAL_PAGE,
-        MAIL,
+        Format(
+            "text",
+            _of("text.read"),
+            outline=_of("plain_text.outline"),
+            links=_of("plain_text.find_links"),
+        ),
+        Format(
+            "markdown",
+            _of("markdown.read"),
+            (".md", ".markdown", ".mdown", ".mkd", ".mdx"),
+            _of("markdown.outline"),
+            links=_of("markdown.find_links"),
+            declared_title=_of("front_matter.front_matter_title"),
+            outlines_pieces=True,
+        ),
+        Format("rst", _of("rst.read"), (".rst", ".rest"), _of("rst.outline"), outlines_pieces=True),
+        _of_headings("asciidoc", ".adoc", ".asciidoc"),
+        _of_headings("org", ".org"),
+        _of_headings("latex", ".tex"),
+        Format(
+            "python",
+            _of("python.read"),
+            PYTHON_SUFFIXES,
+            _of("python.outline"),
+            outlines_pieces=True,
+        ),
+        Format(
+            "record",
+            _of("rows.read"),
+            (".csv", ".tsv", ".jsonl", ".ndjson", ".json"),
+            _of("rows.outline"),
+        ),
+        *(
+            Format(
+                name,
+                _of("source_code.read", language=name),
+                language.suffixes,
+                _of("source_code.outline", language=name),
+                requires=("tree_sitter", language.module),
+                hint=HINT,
+            )
+            for name, language in LANGUAGES.items()
+        ),
+        Format("html", _of("html.read"), (".html", ".htm", ".xhtml")),
+        Format("notebook", _of("notebook.read"), (".ipynb",)),
+        Format(
+            "pdf",
+            _of("pdf.read"),
+            (".pdf",),
+            requires=("pypdf",),
+            hint="PDF is read by pypdf: pip install 'clew[pdf]'",
+        ),
+        Format(
+            "word",
+            _of("word.read"),
+            (".docx",),
+            requires=("mammoth",),
+            hint="files of Word are read by mammoth: pip install 'clew[word]'",
+        ),
+        Format(
+            "manual page",
+            _of("manual_page.read"),
+            (*_SECTIONS, *(f"{section}.gz" for section in _SECTIONS)),
+        ),
+        Format("mail", _of("mail.read"), (".eml", ".mbox")),
     )
 }
 

@@ -1,6 +1,4 @@
-"""Plain text has no markup; a blank line ends a paragraph. Unknown suffixes are plain text.
-
-What stands above indented text is its heading (`indented_text`).
+"""A file of text. Unknown suffixes are plain text, whose outline `plain_text` finds.
 
 A file named .txt may be written in reStructuredText, as Django's documentation is, or in Markdown.
 It is read as such where it has headings of that markup and what no plain text has by chance.
@@ -13,12 +11,7 @@ from collections.abc import Iterator
 
 from clew.document import Document
 from clew.read.formats import markdown, rst
-from clew.read.formats.file_format import Format, SourceFile, UnreadableFileError
-from clew.read.formats.indented_text import outline_by_indentation
-from clew.read.formats.messages import messages_in
-from clew.read.formats.outline import Block, Outline, Share
-from clew.text.entries import entries_in
-from clew.text.spans import paragraphs
+from clew.read.formats.source_file import SourceFile, UnreadableFileError
 
 _DIRECTIVE = re.compile(
     r"^(?:\.\. [a-z][\w-]*(?::[a-z][\w-]*)?::(?:[ \t]|$)|\.\. _[^:\n]+:(?:[ \t]|$))"
@@ -33,8 +26,6 @@ _STRUCK_OVER = re.compile(r"[^\n\x08]\x08")
 _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
-LONG = 1 / 2  # of a passage: an entry
-MAX_LONG = 0.02  # of the entries
 MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 
@@ -97,38 +88,3 @@ def _has_hash_headings(text: str) -> bool:
             return False
         levels.append(len(line[0]) - len(line[0].lstrip("#")))
     return len(levels) >= MIN_HEADINGS and len(set(levels)) > 1
-
-
-def outline(text: str, share: Share | None = None) -> Outline:
-    """Return the paragraphs of a text and their messages, or what its indentation shows."""
-    parts = outline_by_indentation(text)
-    return Outline(parts or tuple(paragraph_block(text, *span, share) for span in paragraphs(text)))
-
-
-def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Block:
-    """Return a paragraph, with its messages or entries where it is a row of them.
-
-    Where the entries are long, passages that end between two would be half empty.
-
-    Args:
-        text: The text.
-        start: Where the paragraph starts.
-        end: Where it ends.
-        share: As `Format.outline` takes it; None where sizes do not matter.
-    """
-    messages = messages_in(text, start, end, share)
-    if messages or share is None or share(start, end) <= 1:
-        return Block(start, end, "list", messages) if messages else Block(start, end)
-    entries = [] if messages_in(text, start, end) else entries_in(text, start, end)
-    n_long = sum(share(*entry) > LONG for entry in entries)
-    if not entries or n_long > MAX_LONG * len(entries):
-        return Block(start, end)
-    return Block(start, end, "list", tuple(Block(*entry) for entry in entries))
-
-
-def find_links(text: str) -> tuple[str, ...]:  # noqa: ARG001  # whatever it says
-    """Return no link targets: plain text has no markup."""
-    return ()
-
-
-TEXT = Format("text", read, outline=outline, links=find_links)

@@ -8,8 +8,8 @@ from io import BytesIO
 from typing import Any
 
 from clew.document import Document
-from clew.read.formats.file_format import DAMAGE, Format, SourceFile, UnreadableFileError
 from clew.read.formats.html import parse_page
+from clew.read.formats.source_file import DAMAGE, SourceFile, UnreadableFileError
 from clew.source_map import SourceMap
 
 MAX_UNPACKED = 200_000_000  # bytes of the parts that are read, which may be packed very small
@@ -61,12 +61,3 @@ def _is_read(name: str) -> bool:
 def _without_source(_image: Any) -> dict[str, str]:  # noqa: ANN401  # mammoth has no types
     """Return no attributes: a picture keeps its description, and none of its bytes."""
     return {}
-
-
-WORD = Format(
-    "word",
-    read,
-    (".docx",),
-    requires=("mammoth",),
-    hint="files of Word are read by mammoth: pip install 'clew[word]'",
-)
