@@ -274,8 +274,8 @@ FORMATS_OF_TEXT = {  # what says which formats there are, and what cuts plain te
     *(
         f"clew.read.formats.{name}"
         for name in (
-            *("table", "file_format", "code_languages", "outline", "front_matter"),
-            *("plain_text", "indented_text", "messages"),
+            *("table", "file_format", "outline", "front_matter", "plain_text", "indented_text"),
+            "messages",
         )
     ),
 }

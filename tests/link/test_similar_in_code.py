@@ -11,8 +11,8 @@ from clew.index.config import DEFAULT_LINKS
 from clew.link import Similar
 from clew.link.similar import CODE_FILE
 from clew.read.formats import FORMATS
-from clew.read.formats.code_languages import CODE_FORMATS
 from clew.store.config_record import describe_config, restore_config
+from clew.text.code_languages import CODE_FORMATS
 from tests.index.test_in_place import told_apart
 
 PLACES = ("harbour", "meadow", "island", "village", "river", "forest", "market", "temple")

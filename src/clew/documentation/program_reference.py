@@ -26,7 +26,7 @@ from clew.documentation.entries import (
 from clew.documentation.python_reference import is_example
 from clew.read.extract.code.code_file import CodeFile
 from clew.read.extract.code.tagged_code import Definition, read_tags
-from clew.read.formats.code_languages import LANGUAGES
+from clew.text.code_languages import LANGUAGES
 
 SCRIPTS = ("javascript", "typescript", "tsx")
 C_LIKE = ("c", "cpp")

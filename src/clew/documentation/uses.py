@@ -32,8 +32,8 @@ from clew.read.extract.code.python_facts import read_python_facts
 from clew.read.extract.code.python_scopes import read_module
 from clew.read.extract.code.tagged_code import read_tags
 from clew.read.extract.code.tagged_facts import read_tagged_facts
-from clew.read.formats.code_languages import LANGUAGES
 from clew.read.formats.python import parse
+from clew.text.code_languages import LANGUAGES
 
 RELATIONS = (CALLS, DECORATED_BY, INHERITS, OVERRIDES, RAISES, USES)
 FILE_MARK = ":"  # between the path of a file and a name in it, in languages without modules

@@ -18,7 +18,7 @@ from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.index.locating import files_in_pieces
 from clew.read import FileReading, Knowledge, Split, Triple
-from clew.read.formats.code_languages import is_source_code
+from clew.text.code_languages import is_source_code
 from clew.types import Generate, Link
 from clew.usage import NO_USAGE, Usage
 

@@ -27,9 +27,9 @@ from clew.graph import EMPTY
 from clew.read import NamesAndSymbols, Passage, Triple, load_single
 from clew.read.extract.name_reading import count_cased_words
 from clew.read.extract.relations import ELLIPSIS
-from clew.read.formats.code_languages import is_source_code
 from clew.read.formats.markdown import find_links
 from clew.read.langchain_documents import may_have_page_content
+from clew.text.code_languages import is_source_code
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case, stand_side_by_side, words
 

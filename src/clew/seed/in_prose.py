@@ -17,8 +17,8 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Graph, Rows
-from clew.read.formats.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
 from clew.seed.in_own_words import InOwnWords
+from clew.text.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
 from clew.text.words import fold_case
 from clew.types import Query, Seed, Seeds
 

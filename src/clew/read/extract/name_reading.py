@@ -23,7 +23,7 @@ from clew.read.extract.passage_names import (
 )
 from clew.read.extract.relations import Mention
 from clew.read.extract.word_columns import TextWords
-from clew.read.formats.code_languages import CODE_FORMATS
+from clew.text.code_languages import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.words import fold_case
 

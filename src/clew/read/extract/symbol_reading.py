@@ -25,7 +25,7 @@ from clew.read.extract.code.tagged_code import TaggedFile, read_tags
 from clew.read.extract.code.tagged_facts import read_tagged_facts
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.extract.knowledge import Knowledge, PassagesOf
-from clew.read.formats.code_languages import CODE_FORMATS
+from clew.text.code_languages import CODE_FORMATS
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 
 MENTIONS = "mentions"

@@ -10,7 +10,7 @@ import re
 from io import BytesIO
 from tokenize import detect_encoding
 
-from clew.read.formats.code_languages import PYTHON_SUFFIXES
+from clew.text.code_languages import PYTHON_SUFFIXES
 
 DECLARATION_BYTES = 4096  # in which a file declares its encoding
 _COMMENT_MARK = b"coding"  # in every comment that names an encoding

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
 from clew.document import Document
-from clew.read.formats.code_languages import HINT, LANGUAGES
 from clew.read.formats.outline import Block, Outline, Share
 from clew.read.formats.source_file import SourceFile
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
+from clew.text.code_languages import HINT, LANGUAGES
 from clew.text.spans import paragraphs
 
 DEFINITIONS = frozenset((

@@ -15,8 +15,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from clew.on_demand import FunctionOnDemand
-from clew.read.formats.code_languages import FILE_NAME_KEYS, HINT, LANGUAGES, PYTHON_SUFFIXES
 from clew.read.formats.file_format import Format
+from clew.text.code_languages import FILE_NAME_KEYS, HINT, LANGUAGES, PYTHON_SUFFIXES
 
 if TYPE_CHECKING:
     from clew.read.formats.outline import Outline, Share

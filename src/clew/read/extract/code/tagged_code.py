@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clew.read.extract.code.code_file import CALLS, INHERITS, CodeFile
-from clew.read.formats.code_languages import LANGUAGES
 from clew.read.formats.source_code import (
     SyntaxNode,
     byte_places,
     find_grammar,
     parse_source,
 )
+from clew.text.code_languages import LANGUAGES
 
 _DOCUMENTATION = re.compile(
     r"\(comment\)\* @doc\s*\.|\(#(?:strip|select-adjacent|set-adjacent)![^)]*\)"
