@@ -8,7 +8,7 @@ import pytest
 from clew import Document, Index
 from clew.graph import Graph
 from clew.seed import BM25, InProse
-from clew.seed.in_prose import is_test_code
+from clew.seed._test_code import is_test_code
 from clew.types import Query
 
 TEXT = "The kiln heats up to a thousand degrees."

@@ -96,6 +96,21 @@ def test_the_word_i_is_no_class_of_that_name():
     assert asked_facts(index, "Who calls `I`?") == {"saw calls I"}
 
 
+def test_words_that_are_a_name_of_some_test_alone_do_not_ask_for_it():
+    code = "SECRET_KEY = 1\n\ndef cut_wood(): return SECRET_KEY\n"
+
+    def asked_of(question, *paths):
+        documents = [Document(path, code, format="python") for path in paths]
+        return asked_facts(Index.from_documents(documents, extractor=NamesAndSymbols()), question)
+
+    question = "Where is cut wood defined?"
+    assert asked_of(question, "kit.py", "tests/test_kit.py") == {"kit defines kit.cut_wood"}
+    assert asked_of(question, "tests/test_kit.py") == set()
+    assert asked_of("Where is cut_wood defined?", "tests/test_kit.py")
+    assert asked_of("Where is `SECRET_KEY` defined?", "tests/test_kit.py")
+    assert asked_of("Where do I define the secret key?", "tests/test_kit.py") == set()
+
+
 def test_facts_of_prose_are_chosen_as_before():
     graph = Graph.from_triples([("Anna", "calls", "Ben"), ("Ben", "uses", "a_b")])
     assert (

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clew.graph import Floats, Graph, Mask, Rows, freeze
+from clew.seed._test_code import is_test_code
 
 DEFINES, OVERRIDES, REQUIRES = "defines", "overrides", "requires"
 MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
@@ -124,12 +125,14 @@ class SymbolTable:
     Attributes:
         rows_of: Every name of a symbol, with and without the names of what it is in, and the rows
             that it may mean.
+        rows_of_words: The same of names that a question may have as words, joined by "_".
         facts_of: The facts of each row, with whether it is the subject.
         relations: The relation of each fact.
         objects: The object of each fact.
     """
 
     rows_of: Mapping[str, tuple[int, ...]]
+    rows_of_words: Mapping[str, tuple[int, ...]]
     facts_of: Mapping[int, list[tuple[int, bool]]]
     relations: tuple[str, ...]
     objects: Rows
@@ -193,7 +196,7 @@ class SymbolTable:
             start, end = names[i][0], names[behind - 1][1]
             if behind > i + 1:
                 joined = "_".join(question[a:b].lower() for a, b in names[i:behind])
-                yield start, end, self.rows_of[joined]
+                yield start, end, self.rows_of_words[joined]
                 i = behind
                 continue
             inner = self._member(question, names, i)
@@ -217,7 +220,7 @@ class SymbolTable:
             words = names[first:behind]
             gaps = (question[a:b] for (_, a), (b, _) in pairwise(words))
             joined = "_".join(question[a:b].lower() for a, b in words)
-            if joined in self.rows_of and all(gap == " " for gap in gaps):
+            if joined in self.rows_of_words and all(gap == " " for gap in gaps):
                 return behind
         return first + 1
 
@@ -299,27 +302,51 @@ class SymbolTablePart:
     def compute(self, graph: Graph) -> SymbolTable:
         facts = graph.facts
         if DEFINES not in facts.relations.names:
-            return SymbolTable({}, {}, (), facts.objects)
+            return SymbolTable({}, {}, {}, (), facts.objects)
         relations = tuple(facts.relations)
         defined = {
             row for row, of in zip(facts.objects.tolist(), relations, strict=True) if of == DEFINES
         }
         containers = zip(facts.subjects.tolist(), relations, strict=True)
         symbols = defined | {row for row, of in containers if of == DEFINES}
+        of_tests = _defined_in_tests(graph)
         rows_of: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        rows_of_words: defaultdict[str, dict[int, None]] = defaultdict(dict)
         for row in sorted(symbols):
             name = graph.texts[row].removesuffix("()")
-            for begin in (0, *(mark.end() for mark in _PATH_MARKS.finditer(name))):
+            begins = (0, *(mark.end() for mark in _PATH_MARKS.finditer(name)))
+            for begin in begins:
                 rows_of[name[begin:]][row] = None
+            as_words = [name[begins[-1] :]]
             if "_" in (last := name.rpartition(".")[2]):
-                rows_of[last.strip("_").lower()][row] = None
+                as_words.append(last.strip("_").lower())
+                rows_of[as_words[-1]][row] = None
+            # "Where do I set the secret key?" does not ask for a SECRET_KEY of some test.
+            if row not in of_tests:
+                for words in as_words:
+                    rows_of_words[words][row] = None
         facts_of: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
         for ends, is_subject in ((facts.subjects, True), (facts.objects, False)):
             for fact, row in enumerate(ends.tolist()):
                 if row in symbols:
                     facts_of[row].append((fact, is_subject))
-        by_name = {name: tuple(rows) for name, rows in rows_of.items() if name}
-        return SymbolTable(by_name if defined else {}, facts_of, relations, facts.objects)
+        by_name = {name: tuple(rows) for name, rows in rows_of.items() if name and defined}
+        by_words = {name: tuple(rows) for name, rows in rows_of_words.items() if name and defined}
+        return SymbolTable(by_name, by_words, facts_of, relations, facts.objects)
+
+
+def _defined_in_tests(graph: Graph) -> set[int]:
+    """Return the symbols that nothing but source code that tests defines."""
+    facts = graph.facts
+    read_from = facts.read_from
+    defining = np.flatnonzero(facts.relations.mask(DEFINES) & (read_from.lengths > 0))
+    passages = read_from.values[read_from.starts[defining]]
+    documents = graph.documents[passages]
+    rows = np.where(documents >= 0, documents, passages)
+    owners, own = np.unique(rows, return_inverse=True)
+    is_test = np.array([is_test_code(graph.ids[row]) is True for row in owners.tolist()], bool)
+    objects, of_tests = facts.objects[defining], is_test[own]
+    return {*objects[of_tests].tolist()} - {*objects[~of_tests].tolist()}
 
 
 def find_asked_facts(graph: Graph) -> Callable[[str], AskedFacts]:

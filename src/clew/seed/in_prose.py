@@ -17,20 +17,15 @@ import numpy as np
 
 from clew.algorithms.ranking import top_k
 from clew.graph import Graph, Rows
+from clew.seed._test_code import is_test_code
 from clew.seed.in_own_words import InOwnWords
 from clew.text.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
 from clew.text.words import fold_case
 from clew.types import Query, Seed, Seeds
 
 MOST = 100  # of the best passages, which are looked at
-_FOLDERS = frozenset(
-    ("test", "tests", "__tests__", "spec", "specs", "js_tests", "testdata", "test_data")
-)
-_TEST_FILE = re.compile(r"(?:\Atest[_-]|\Atests\Z|\Aconftest\Z|[._-](?:tests?|spec)\Z)")
-_TEST_CLASS = re.compile(r"[a-z0-9](?:Tests?|Spec)\Z")  # as Java and C# call a file
 _FILE_IN_QUESTION = re.compile(r"\w(\.[a-z]{1,4})\b")
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
-_MAX_NAME = 1_000  # signs of a path, from its end
 _ASKED = re.compile(
     r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
 )
@@ -110,25 +105,6 @@ def asks_for_tests(question: str) -> bool:
 def _names_a_file_of_code(question: str) -> bool:
     found = _FILE_IN_QUESTION.findall(question.lower())
     return any(suffix in CODE_SUFFIXES for suffix in found)
-
-
-def is_test_code(path: str) -> bool | None:
-    """Return whether a file of source code tests, as languages call such files; None for no code.
-
-    Example:
-        >>> paths = ("tests/a.py", "src/test_kiln.py", "kiln_test.go", "KilnTest.java", "a.spec.ts")
-        >>> [is_test_code(path) for path in paths]
-        [True, True, True, True, True]
-        >>> [is_test_code(path) for path in ("src/kiln.py", "src/latest.py", "tests/README.md")]
-        [False, False, None]
-    """
-    *folders, name = path[-_MAX_NAME:].replace("\\", "/").split("/")
-    stem, dot, suffix = name.rpartition(".")
-    if f"{dot}{suffix}".lower() not in CODE_SUFFIXES:
-        return None
-    if any(folder.lower() in _FOLDERS for folder in folders):
-        return True
-    return bool(_TEST_FILE.search(stem.lower()) or _TEST_CLASS.search(stem))
 
 
 def _kinds_of_code(graph: Graph, rows: Rows) -> list[bool | None]:
