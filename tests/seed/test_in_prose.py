@@ -32,6 +32,7 @@ def test_what_a_path_calls_a_test_keeps_its_share(key, root):
     of_code = [1 if path.endswith(".md") else 0.9 for path in paths]
     wanted = [0.7] * len(TESTS) + of_code[len(TESTS) :]
     assert factors("heat a kiln", graph) == pytest.approx(wanted)
+    assert factors("How do I test a kiln?", graph) == pytest.approx(wanted)
     for question in ("Which test heats a kiln?", "kiln fixtures", "pytest of the kiln"):
         assert factors(question, graph) == pytest.approx(of_code)
 

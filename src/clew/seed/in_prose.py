@@ -29,6 +29,7 @@ _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _ASKED = re.compile(
     r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
 )
+_HOW_TO = re.compile(r"\bhow (?:do|can|could|should|would|to)\b")
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,16 @@ class InProse:
 
 
 def asks_for_tests(question: str) -> bool:
-    """Return whether a question is on tests, of which it says so.
+    """Return whether a question is on tests that there are, and not on how one tests.
 
     Example:
         >>> asks_for_tests("What does test_kiln check?"), asks_for_tests("Is 2.1 the latest?")
         (True, False)
+        >>> asks_for_tests("How do I test a kiln?")
+        False
     """
-    return _ASKED.search(fold_case(question)) is not None
+    folded = fold_case(question)
+    return bool(_ASKED.search(folded)) and not _HOW_TO.search(folded)
 
 
 def _names_a_file_of_code(question: str) -> bool:
