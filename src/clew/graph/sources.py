@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,10 +107,14 @@ def _outermost(graph: Graph) -> NDArray[np.int64]:
 
 def _names_of(graph: Graph, rows: NDArray[np.int64], outermost: NDArray[np.int64]) -> list[str]:
     """Return the name of the source of each of some rows."""
-    metadata = graph.metadata
-    return [  # most rows of many graphs have no metadata, and get the id at once
-        graph.ids[end] if not (metadata[row] or metadata[end]) else _source_name(graph, row, end)
-        for row, end in zip(rows.tolist(), outermost[rows].tolist(), strict=True)
+    ends, places = np.unique(outermost[rows], return_inverse=True)
+    of_ends = [_named_in(graph.metadata[end]) for end in ends.tolist()]
+    names = list(map(of_ends.__getitem__, places.tolist()))
+    if None not in of_ends:
+        return cast("list[str]", names)
+    return [  # what a container does not name, the row in it names, or else the container's id
+        name or _named_in(graph.metadata[row]) or graph.ids[end]
+        for name, row, end in zip(names, rows.tolist(), outermost[rows].tolist(), strict=True)
     ]
 
 
@@ -144,14 +150,13 @@ def _sources(
     return Sources(names, freeze(of_nodes, np.int32), freeze(of_facts, np.int32))
 
 
-def _source_name(graph: Graph, row: int, outermost: int) -> str:
-    """Return the name of a row's source: as its container names it, as it does, or the id."""
-    for metadata in (graph.metadata[outermost], graph.metadata[row]):
-        for key in NAME_KEYS:
-            name = metadata.get(key)
-            if isinstance(name, str) and name:
-                return name
-    return graph.ids[outermost]
+def _named_in(metadata: Mapping[str, object]) -> str | None:
+    """Return the name of a source that metadata have."""
+    for key in NAME_KEYS if metadata else ():
+        name = metadata.get(key)
+        if isinstance(name, str) and name:
+            return name
+    return None
 
 
 def _common_source(read_from: Ragged, of_nodes: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -8,12 +8,12 @@ from clew.algorithms.kernels.compiled import compiled
 from clew.graph import expand_ranges
 
 TOGETHER = 4  # rows whose sums are computed side by side
-BLOCK = 2**18  # entries that a form of whole arrays goes over at once
+BLOCK = 2**16  # entries that a form of whole arrays goes over at once
 MAX_IN_PAIRS = 128  # entries of a row that numpy adds in one run
 
 
 def _sums_at_once(starts, ends, columns, counts, weights_of, products):
-    lengths, sums, once = ends - starts, np.zeros(len(starts)), weights_of[1] * products
+    lengths, sums = ends - starts, np.zeros(len(starts))
     behind, in_a_row = np.cumsum(lengths, dtype=np.int64), bool((ends[:-1] == starts[1:]).all())
     first = 0
     while first < len(starts):  # in blocks, whose arrays a processor keeps beside it
@@ -22,10 +22,8 @@ def _sums_at_once(starts, ends, columns, counts, weights_of, products):
             places = slice(int(starts[first]), int(ends[last - 1]))
         else:
             places = expand_ranges(starts[first:last], lengths[first:last])
-        own, often = columns[places], counts[places]
-        values = once[own]  # most entries come once
-        several = np.flatnonzero(often != 1)
-        values[several] = weights_of[often[several]] * products[own[several]]
+        values = products.take(columns[places], mode="clip")  # which looks at no place twice
+        values *= weights_of.take(counts[places], mode="clip")
         sums_of = np.repeat(np.arange(0, 2 * (last - first), 2), lengths[first:last])
         sums_of[1::2] += 1  # the two of a row that begins at an odd place change places
         pairs = np.bincount(sums_of, values, 2 * (last - first))

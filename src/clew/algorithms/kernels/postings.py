@@ -56,7 +56,7 @@ def _add_to_groups_at_once(sums, groups, texts, counts, start, end):
     np.add.at(sums, groups[texts[start:end]], counts[start:end])
 
 
-@compiled(at_once=_add_to_groups_at_once)
+@compiled(at_once=_add_to_groups_at_once, changes=("sums",))
 def add_to_groups(sums, groups, texts, counts, start, end):
     """Add the count of each text of a run of postings to the sum of its group, in place.
 
