@@ -447,6 +447,9 @@ def test_a_loop_changes_the_arrays_alone_that_it_names():
     arguments = {
         postings.add_term: (scores, texts, counts, 0, 3, norms, np.float32(2)),
         postings.add_constant: (sums_of, texts, 0, 3, 2.0),
+        postings.add_to_groups: (
+            *(np.zeros(3, np.float32), np.array([2, 0, 1, 2, 0]), texts, counts, 0, 3),
+        ),
         postings.add_term_around: (
             *(scores, sums_of, texts, counts.astype(np.float64)),
             *(near, near[::-1].copy(), shares, norms, 0.5),
