@@ -1,12 +1,12 @@
 """A new process: seconds until it has imported clew, opened an index, and answered, and those of its next questions.
 
     python -m tests.benchmarks.ready --folder FOLDER
-    python -m tests.benchmarks.ready --folder FOLDER --before CHECKOUT
+    python -m tests.benchmarks.ready --folder FOLDER --as-it-comes --before CHECKOUT
 
-FOLDER is read once, with names, the index is saved whole, and so is the machine code of what questions call.
+FOLDER is read once, with names or, `--as-it-comes`, without, the index is saved whole, and so is the machine code of what questions call.
 Then new processes import clew, open it and ask twelve questions one after the other, by the default recipe, but for
 those that nothing in FOLDER answers, which do not bind the recipe. The
-figures are medians, and the worst in brackets; those of the processor are of all threads. With the folder of
+figures are medians, in brackets the least and the worst; those of the processor are of all threads. With the folder of
 another checkout of clew, both are measured by turns, each on an index that it has made itself.
 """
 
@@ -44,7 +44,7 @@ import clew
 from clew.algorithms.kernels.compiled import finish_compiling
 index = clew.Index.from_documents(
     __import__("pathlib").Path(sys.argv[1]),
-    splitter=clew.Splitter(tokens=256), extractor=clew.NamesAndSymbols(),
+    splitter=clew.Splitter(tokens=256), extractor=eval(sys.argv[4]),
 )
 index.save(sys.argv[2])
 print(len(index.graph.rows("passage")))
@@ -102,12 +102,14 @@ def run(source: Path, program: str, *arguments: object) -> str:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, default=15, help="that are measured of each")
+    parser.add_argument("--as-it-comes", action="store_true", help="with symbols alone")
     options = parser.parse_args()
     sources = sources_of(options)
     with tempfile.TemporaryDirectory() as name:
         questions = list(QUESTIONS)
+        extractor = "clew.Symbols()" if options.as_it_comes else "clew.NamesAndSymbols()"
         for version, source in sources.items():
-            arguments = options.folder, Path(name, version), json.dumps(QUESTIONS)
+            arguments = options.folder, Path(name, version), json.dumps(QUESTIONS), extractor
             passages, *answered = run(source, BUILD, *arguments).splitlines()
             questions = [question for question in questions if question in answered]
             print(f"{version}: {int(passages):,} passages, {len(answered)} questions")
@@ -122,7 +124,7 @@ def main() -> None:
         print(f"{version}:")
         for part in figures[0]:
             own = [each[part] for each in figures]
-            print(f"    {part} {median(own):.3f} ({max(own):.3f})")
+            print(f"    {part} {median(own):.3f} ({min(own):.3f}, {max(own):.3f})")
 
 
 if __name__ == "__main__":
