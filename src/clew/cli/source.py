@@ -40,18 +40,8 @@ from clew.store import is_index
 from clew.types import Generate
 
 BUILDING_OPTIONS = (  # all that change how a folder is read
-    *(
-        "tokens",
-        "embedder",
-        "sentences",
-        "names",
-        "terms",
-        "plain",
-        "nearest",
-        "encoding",
-        "untrusted",
-    ),
-    *("facts", "set"),
+    *("tokens", "embedder", "sentences", "names", "terms", "plain", "nearest", "encoding"),
+    *("untrusted", "facts", "set"),
 )
 TOKENS = 256  # of a passage, unless the user says otherwise
 STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
@@ -175,8 +165,8 @@ def add_reading_options(
     extractors.add_argument(
         "--terms",
         action="store_true",
-        help="extract rare words and phrases instead, where all is written in lower case (no symbols "
-        "of source code)",
+        help="extract rare words and phrases instead, where all is written in lower case (and no "
+        "symbols of source code)",
     )
     return extractors
 
