@@ -40,6 +40,21 @@ class _Word(NamedTuple):
     place: int
 
 
+class _Run(NamedTuple):
+    """Words that nothing separates, and their stems."""
+
+    words: Sequence[_Word]
+    stems: Phrase
+
+    @classmethod
+    def of(cls, words: Sequence[_Word], stems: Mapping[str, str]) -> _Run:
+        return cls(words, tuple(stems[word.text] for word in words))
+
+    def phrases(self, n: int) -> list[Phrase]:
+        """Return all phrases of `n` words, in their order."""
+        return [self.stems[i : i + n] for i in range(len(self.stems) - n + 1)]
+
+
 @dataclass(frozen=True)
 class Terms:
     """Reads rare words and phrases in a corpus without capitals, as facts about titles of passages.
@@ -97,13 +112,18 @@ class Terms:
             return results
         words = {i: _words_of(one.text) for i, one in read.items()}
         stems, stops = self._stems_and_stops([one.text for one in read.values()], words.values())
-        runs = {i: list(_runs(read[i].text, own, stops)) for i, own in words.items()}
-        names = self._names_of_rare(runs.values(), stems, len(read))
+        runs = {
+            i: [_Run.of(run, stems) for run in _runs(read[i].text, own, stops)]
+            for i, own in words.items()
+        }
+        most = min(self.max_passages, self._common(len(read)))
+        rare = self._rare_phrases(runs.values(), most)
+        names = self._names(runs.values(), rare)
         for i, passage in read.items():
             found = [
-                (names[tuple(stems[word.text] for word in term)], term[0])
+                (names[run.stems[begin:end]], run.words[begin])
                 for run in runs[i]
-                for term in self._terms_in(run, stems, names)
+                for begin, end in self._terms_in(run, rare)
             ]
             results[i] = list(self._facts(passage, words[i], found))
         return results
@@ -124,42 +144,54 @@ class Terms:
         """Return how many of `n` passages may have a term or a word of one."""
         return max(MIN_SHARED, int(self.max_share * n))
 
-    def _names_of_rare(
-        self, passages: Collection[Sequence[Sequence[_Word]]], stems: Mapping[str, str], n: int
+    def _rare_phrases(self, passages: Collection[Sequence[_Run]], most: int) -> set[Phrase]:
+        """Return the phrases that are in two passages or more, and in no more than `most`.
+
+        A phrase is in two only if all within it are, so that few long ones are looked at.
+        """
+        rare, shared = set[Phrase](), set[Phrase]()
+        for n in range(1, self.max_words + 1):
+            passages_with = Counter(
+                phrase
+                for runs in passages
+                for phrase in {
+                    phrase
+                    for run in runs
+                    for phrase in run.phrases(n)
+                    if n == 1 or (phrase[1:] in shared and phrase[:-1] in shared)
+                }
+            )
+            shared = {phrase for phrase, m in passages_with.items() if m >= MIN_SHARED}
+            rare.update(phrase for phrase in shared if passages_with[phrase] <= most)
+        return rare
+
+    def _names(
+        self, passages: Collection[Sequence[_Run]], rare: Collection[Phrase]
     ) -> dict[Phrase, str]:
-        """Return the phrases that are in two passages or more, but in few, as they are written."""
-        passages_with, written = Counter[Phrase](), Counter[tuple[Phrase, str]]()
-        for runs in passages:
-            own = [phrase for run in runs for phrase in self._phrases_in(run, stems)]
-            written.update(own)
-            passages_with.update({stemmed for stemmed, _ in own})
-        most = min(self.max_passages, self._common(n))
+        """Return how phrases are written most often; of two, the first by the alphabet."""
+        written = Counter(
+            (phrase, " ".join(word.text for word in run.words[i : i + n]))
+            for runs in passages
+            for run in runs
+            for n in range(1, self.max_words + 1)
+            for i, phrase in enumerate(run.phrases(n))
+            if phrase in rare
+        )
         names = dict[Phrase, str]()
-        for (stemmed, name), _ in sorted(written.items(), key=lambda one: (-one[1], one[0][1])):
-            if MIN_SHARED <= passages_with[stemmed] <= most:
-                names.setdefault(stemmed, name)
+        for (phrase, name), _ in sorted(written.items(), key=lambda one: (-one[1], one[0][1])):
+            names.setdefault(phrase, name)
         return names
 
-    def _phrases_in(
-        self, run: Sequence[_Word], stems: Mapping[str, str]
-    ) -> Iterator[tuple[Phrase, str]]:
-        for n in range(1, self.max_words + 1):
-            for i in range(len(run) - n + 1):
-                phrase = [word.text for word in run[i : i + n]]
-                yield tuple(map(stems.__getitem__, phrase)), " ".join(phrase)
-
-    def _terms_in(
-        self, run: Sequence[_Word], stems: Mapping[str, str], rare: Collection[Phrase]
-    ) -> list[Sequence[_Word]]:
-        """Return the terms in a run of words, in its order; of two, the longer or earlier stays."""
-        stemmed, is_free = [stems[word.text] for word in run], [True] * len(run)
+    def _terms_in(self, run: _Run, rare: Collection[Phrase]) -> list[tuple[int, int]]:
+        """Return where terms begin and end in a run; of two, the longer or earlier stays."""
+        is_free = [True] * len(run.words)
         found = list[tuple[int, int]]()
         for n in range(self.max_words, 0, -1):
-            for i in range(len(run) - n + 1):
-                if tuple(stemmed[i : i + n]) in rare and all(is_free[i : i + n]):
+            for i, phrase in enumerate(run.phrases(n)):
+                if phrase in rare and all(is_free[i : i + n]):
                     is_free[i : i + n] = [False] * n
-                    found.append((i, n))
-        return [run[i : i + n] for i, n in sorted(found)]
+                    found.append((i, i + n))
+        return sorted(found)
 
     def _facts(
         self,
