@@ -511,6 +511,19 @@ def test_names_give_the_recipes_on_facts_something_to_walk_on(capsys, tmp_path):
     assert facts[0] == 0 < facts[1]
 
 
+def test_terms_are_read_in_lower_case(capsys, tmp_path):
+    (tmp_path / "a.txt").write_text("the wing of a heron glider stands in a propeller slipstream.")
+    (tmp_path / "b.txt").write_text("a propeller slipstream delays the stall of a heron glider.")
+    asked = ("ask", tmp_path, "does a propeller slipstream delay a stall?", "--json")
+    notes = [
+        json.loads(run(capsys, *asked, *more)[1])["trace"][0]["notes"].get("facts", 0)
+        for more in (("--names",), ("--terms",), ("--terms", "--set", "terms.max_words=1"))
+    ]
+    assert notes[0] == 0 < notes[1]
+    assert notes[1] <= notes[2]
+    assert run(capsys, *asked, "--terms", "--names")[0] == 2
+
+
 def test_reports_are_written_and_read_by_global(capsys, folder, tmp_path):
     code, out, _ = run(capsys, "index", folder, "-o", tmp_path / "told.clew", "--reports")
     assert code == 0

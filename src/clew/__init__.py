@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         SplitFiles,
         Splitter,
         Symbols,
+        Terms,
         Triples,
         estimate_extraction,
     )
@@ -117,6 +118,7 @@ __all__ = [
     "Step",
     "Subgraph",
     "Symbols",
+    "Terms",
     "Triples",
     "__version__",
     "adapters",
@@ -167,6 +169,7 @@ _load, __dir__ = load_on_demand(
         "read.extract.language_model": "Triples",
         "read.extract.names": "Names",
         "read.extract.symbols": "NamesAndSymbols Symbols",
+        "read.extract.terms": "Terms",
         "read.nodes": "estimate_extraction",
         "read.split.files": "SplitFiles",
         "read.split.splitter": "Splitter",

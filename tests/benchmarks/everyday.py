@@ -365,14 +365,22 @@ def build_index(folder: Path, options: argparse.Namespace) -> clew.Index:
     return clew.Index.from_documents(
         folder,
         splitter=Splitter(tokens=TOKENS, sentences=options.sentences),
-        extractor=clew.NamesAndSymbols() if options.names else clew.Symbols(),
+        extractor=extractor_of(options),
         embedder=embedder_of(options.embedder),
     )
 
 
+def extractor_of(options: argparse.Namespace) -> Any:
+    """Return what reads facts; some benchmarks have no option for terms."""
+    if getattr(options, "terms", False):
+        return clew.Terms()
+    return clew.NamesAndSymbols() if options.names else clew.Symbols()
+
+
 def state_of(folder: Path, options: argparse.Namespace) -> str:
     """Return a name of clew's sources, the folder's files and the options that an index depends on."""
-    state = hashlib.sha256(f"{options.names} {options.sentences} {options.embedder}".encode())
+    read = f"{extractor_of(options)} {options.sentences} {options.embedder}"
+    state = hashlib.sha256(read.encode())
     for path in sorted(Path(clew.__file__).parent.rglob("*.py")):
         state.update(path.read_bytes())
     for path in sorted(folder.rglob("*")):
@@ -400,6 +408,9 @@ def main() -> None:
         "--names",
         action="store_true",
         help="read names, symbols of source code, and facts about them",
+    )
+    parser.add_argument(
+        "--terms", action="store_true", help="read terms in corpora in lower case, and no symbols"
     )
     parser.add_argument(
         "--sentences",

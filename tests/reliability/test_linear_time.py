@@ -29,7 +29,7 @@ from clew.documentation.markdown import (
 from clew.documentation.markup import markup_to_markdown
 from clew.items import Item
 from clew.model import parse_json
-from clew.read import Names, Passage, Symbols, keep_whole
+from clew.read import Names, Passage, Symbols, Terms, keep_whole
 from clew.read.extract.symbol_reading import find_symbols
 from clew.read.formats import FORMATS, Format, SourceFile, UnreadableFileError
 from clew.read.header_metadata import headings_above
@@ -145,6 +145,7 @@ def _symbols(text: str, format: str) -> object:
 FUNCTIONS: dict[str, Callable[[str], object]] = {
     "Plain": Plain(),
     "Names": lambda text: Names(years=True).triples([Passage("a", text, text[:200])]),
+    "Terms": lambda text: Terms(max_capitals=1).triples([Passage("a", text), Passage("b", text)]),
     "Symbols": lambda text: _symbols(text, "python"),
     **(
         {"Symbols of java": lambda text: _symbols(text, "java")}

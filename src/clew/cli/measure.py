@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from clew import recipes
@@ -48,7 +49,7 @@ from clew.measure import (
 from clew.measure.compare import BUDGETS, KS
 from clew.measure.files import find_file
 from clew.measure.quotes import KS as QUOTE_KS
-from clew.read import Names, Splitter
+from clew.read import Names, Splitter, Terms
 from clew.storage import is_storage
 from clew.store import is_index
 from clew.types import Method
@@ -199,10 +200,14 @@ def _add_benchmark_options(parser: Parser) -> None:
         default="any",
         help="which of the folder's triples (default: any)",
     )
-    parser.add_argument(
+    extractors = parser.add_mutually_exclusive_group()
+    extractors.add_argument(
         "--names",
         action="store_true",
         help="facts by clew.Names() instead of the folder's, and none of the folder's vectors",
+    )
+    extractors.add_argument(
+        "--terms", action="store_true", help="the same by clew.Terms(), for text in lower case"
     )
     parser.add_argument(
         "--reports",
@@ -248,7 +253,7 @@ def measure(options: argparse.Namespace) -> int:
         embedder=options.embedder,
         vectors=not options.own_vectors,
         facts=options.facts,
-        extractor=configured("names", Names(), settings) if options.names else None,
+        extractor=_extractor_of(options, settings),
         generators=(configured("reports", Reports(), settings),) if options.reports else (),
         figures=figures,
         seed=options.seed,
@@ -345,14 +350,14 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
         raise ValueError(f"--include and --exclude are of a folder of documents; {path} is {what}")
     if is_index(path):
         return Index.load(path, embedder=options.embedder), ()
-    extractor = configured("names", Names(), settings) if options.names else None
+    extractor = _extractor_of(options, settings)
     if is_benchmark:
-        own = options.names or options.own_vectors
+        own = extractor is not None or options.own_vectors
         benchmark = Benchmark.open(
             path,
             embedder=options.embedder,
             vectors=not own,
-            facts="none" if options.names else options.facts,
+            facts="none" if extractor else options.facts,
         )
         index = benchmark.index(extractor=extractor, progress=shows_progress())
         questions = tuple(question.text for question in benchmark.questions)
@@ -373,7 +378,13 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
 
 def _parts(options: argparse.Namespace) -> list[str]:
     """The parts of the index that settings can be of."""
-    return [name for name in ("names", "reports") if getattr(options, name)]
+    return [name for name in ("names", "terms", "reports") if getattr(options, name)]
+
+
+def _extractor_of(options: argparse.Namespace, settings: Sequence[str]) -> Names | Terms | None:
+    if options.names:
+        return configured("names", Names(), settings)
+    return configured("terms", Terms(), settings) if options.terms else None
 
 
 def _methods(options: argparse.Namespace) -> dict[str, Method] | tuple[()]:

@@ -12,7 +12,7 @@ from clew.types import Method
 
 Value = TypeVar("Value")
 
-OF_AN_INDEX = ("splitter", "names", "triples", "titles", "summaries", "reports")
+OF_AN_INDEX = ("splitter", "names", "terms", "triples", "titles", "summaries", "reports")
 """The first words of paths that say how an index is built; all others are fields of the recipe."""
 
 

@@ -33,15 +33,15 @@ from clew.index.given_facts import changed_facts
 from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
 from clew.model import Model
-from clew.read import NamesAndSymbols, Plain, Splitter, Triples
+from clew.read import NamesAndSymbols, Plain, Splitter, Terms, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage
 from clew.store import is_index
 from clew.types import Generate
 
 BUILDING_OPTIONS = (  # all that change how a folder is read
-    *("tokens", "embedder", "sentences", "names", "plain", "nearest", "encoding", "untrusted"),
-    *("facts", "set"),
+    *("tokens", "embedder", "sentences", "names", "terms", "plain", "nearest", "encoding"),
+    *("untrusted", "facts", "set"),
 )
 TOKENS = 256  # of a passage, unless the user says otherwise
 STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
@@ -161,6 +161,12 @@ def add_reading_options(
         action="store_true",
         help="extract the names in prose, and facts about them, without a language model, for the "
         "recipes on facts (the symbols of source code are read without being asked for)",
+    )
+    extractors.add_argument(
+        "--terms",
+        action="store_true",
+        help="extract rare words and phrases instead, where all is written in lower case (and no "
+        "symbols of source code)",
     )
     return extractors
 
@@ -327,25 +333,21 @@ def build_index(
 
     Args:
         options: What was typed.
-        extractor: Extracts facts with a language model, unless `--names` is given.
+        extractor: Extracts facts with a language model, unless `--names` or `--terms` is given.
         savable: Whether it will be saved: what cannot be is refused before anything is embedded.
         before: The index of the same folder as it was. What has not changed is taken from there,
             if it is made in the same way.
         keeps_patterns: Whether the patterns of the index before stay where none was typed.
     """
     settings = index_settings(options.set)
-    used = [name for name in ("names", *GENERATORS) if getattr(options, name)]
+    used = [name for name in ("names", "terms", *GENERATORS) if getattr(options, name)]
     check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
     generators = generators_of(options)
     facts = None if options.facts is None else read_facts(options.facts)
     patterns = patterns_of(options, before if keeps_patterns else None)
     config = IndexConfig.from_keywords(
         embedder=_embedder_of(options, before),
-        extractor=(
-            configured("names", NamesAndSymbols(), settings)
-            if options.names
-            else extractor or SYMBOLS
-        ),
+        extractor=_rules_of(options, settings) or extractor or SYMBOLS,
         splitter=splitter_of(options),
         canonical=Plain() if options.plain else None,
         nearest=options.nearest,
@@ -390,6 +392,15 @@ def build_index(
             f"{reason}; the same command asks for these again"
         )
     return index
+
+
+def _rules_of(
+    options: argparse.Namespace, settings: Sequence[str]
+) -> NamesAndSymbols | Terms | None:
+    """Return what extracts facts without a language model, where that is asked for."""
+    if options.names:
+        return configured("names", NamesAndSymbols(), settings)
+    return configured("terms", Terms(), settings) if options.terms else None
 
 
 def _print_lost_facts(before: Index, index: Index) -> None:
@@ -575,7 +586,7 @@ def refuse_building_options(options: argparse.Namespace) -> None:
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name
-        for name in ("names", "plain", "sentences", "untrusted", *GENERATORS)
+        for name in ("names", "terms", "plain", "sentences", "untrusted", *GENERATORS)
         if getattr(options, name)
     ]
     typed += ["set"] * bool(index_settings(options.set))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clew.read.extract.names import Names
     from clew.read.extract.symbols import NamesAndSymbols, Symbols
     from clew.read.extract.tagger import TaggedEntities
+    from clew.read.extract.terms import Terms
     from clew.read.file_reading import FileReading
     from clew.read.formats.rows import read_rows
     from clew.read.graph_documents import relation_words
@@ -48,6 +49,7 @@ else:
             "extract.names": "Names",
             "extract.symbols": "NamesAndSymbols Symbols",
             "extract.tagger": "TaggedEntities",
+            "extract.terms": "Terms",
             "file_reading": "FileReading",
             "formats.rows": "read_rows",
             "graph_documents": "relation_words",
@@ -85,6 +87,7 @@ __all__ = [
     "Splitter",
     "Symbols",
     "TaggedEntities",
+    "Terms",
     "Triple",
     "Triples",
     "as_learning",
