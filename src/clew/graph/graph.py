@@ -21,7 +21,7 @@ from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import columns_left
-from clew.graph.part_cache import MeasuredColumns, TEXT_COLUMNS, PartCache
+from clew.graph.part_cache import TEXT_COLUMNS, MeasuredColumns, PartCache
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
