@@ -157,7 +157,9 @@ class TextColumn(Sequence[str]):
     @overload
     def __getitem__(self, row: slice) -> TextColumn: ...
     def __getitem__(self, row: int | slice) -> str | TextColumn:
-        n = len(self.codes)
+        n, kept = len(self.codes), self._kept
+        if kept is not None and type(row) is int and 0 <= row < n:
+            return kept[row]
         if isinstance(row, slice):
             rows = range(len(self))[row]
             if rows.step != 1:
@@ -175,7 +177,7 @@ class TextColumn(Sequence[str]):
         return self.others[row - n]
 
     def __iter__(self) -> Iterator[str]:
-        return chain(self._stored(), self.others)
+        return chain(self._made_once() if self._is_kept else self._stored(), self.others)
 
     def __add__(self, others: Sequence[str]) -> TextColumn:
         return TextColumn(self.table, self.codes, (*self.others, *others))
@@ -268,9 +270,6 @@ class TextColumn(Sequence[str]):
         return self._kept
 
     def _stored(self) -> Iterator[str]:
-        if self._is_kept:
-            yield from self._made_once()
-            return
         for start in range(0, len(self.codes), BLOCK):
             yield from self.table.made(self.codes[start : start + BLOCK])
             release_pages(self.table.raw)
