@@ -33,6 +33,7 @@ from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.graph import (
     Edges,
+    Graph,
     Mask,
     NodeChange,
     carry_grown_parts,

@@ -50,7 +50,7 @@ def is_source_code(format: str, metadata: Mapping[str, Any]) -> bool:
     if format != "text":
         return format in CODE_FORMATS
     for key in FILE_NAME_KEYS if metadata else ():  # of every document: a generator takes longer
-        if name := str(metadata.get(key) or ""):
-            if name[name.rfind(".") :].lower() in CODE_SUFFIXES:
-                return True
+        name = str(metadata.get(key) or "")
+        if name and name[name.rfind(".") :].lower() in CODE_SUFFIXES:
+            return True
     return False
