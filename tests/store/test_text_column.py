@@ -27,9 +27,13 @@ def stored(values):
     return TextColumn(table, arrays["texts"])
 
 
-@given(texts, texts, st.integers(-13, 13), st.integers(-13, 13), st.integers(1, 3))
-def test_a_column_is_the_tuple_of_its_texts(some, others, start, stop, step):
+@given(texts, texts, st.integers(-13, 13), st.integers(-13, 13), st.integers(1, 3), st.booleans())
+def test_a_column_is_the_tuple_of_its_texts(some, others, start, stop, step, keeps):
     column, expected = stored(some) + tuple(others), (*some, *others)
+    if keeps:
+        column = column.keeping_texts()
+    rows = np.arange(len(expected))[:: 2 * step]
+    assert tuple(column.take(rows)) == expected[:: 2 * step]
     assert column == expected
     assert expected == column
     assert tuple(column) == expected
@@ -45,6 +49,21 @@ def test_a_column_is_the_tuple_of_its_texts(some, others, start, stop, step):
         with pytest.raises(IndexError):
             column[row]
     assert (column == (*expected, "more")) is False
+
+
+def test_a_column_that_keeps_its_texts_makes_each_once_unless_they_are_long(monkeypatch):
+    values = [f"text {i}" for i in range(40)]
+    read, makes = [], StringTable.made
+    monkeypatch.setattr(StringTable, "made", lambda *args: read.append(args[1]) or makes(*args))
+    column = stored(values)
+    kept = column.keeping_texts()
+    assert not read, "none is made before one is asked for"
+    for _ in range(2):
+        assert list(kept) == values
+        assert kept[7] is kept.take(np.arange(5, 40))[2]
+    assert len(read) == 1
+    monkeypatch.setattr(text_column, "MAX_KEPT", sum(map(len, values)) - 1)
+    assert column.keeping_texts() is column
 
 
 def test_a_text_that_was_made_is_forgotten_when_many_are(monkeypatch):

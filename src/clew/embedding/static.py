@@ -209,7 +209,11 @@ class StaticEmbedding:
 
     def _with_mean_of(self, vectors: Vectors) -> StaticEmbedding:
         mean = vectors.sum(axis=0, dtype=np.float64) / (len(vectors) + PRIOR_TEXTS)
-        return replace(self, mean=freeze(mean, np.float32))
+        fitted = replace(self, mean=freeze(mean, np.float32))
+        for name in ("_count_of", "piece_weights"):  # the mean changes neither
+            if name in self.__dict__:
+                fitted.__dict__[name] = self.__dict__[name]
+        return fitted
 
     @property
     def dimensions(self) -> int:

@@ -21,7 +21,7 @@ from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import columns_left
-from clew.graph.part_cache import TEXT_COLUMNS, PartCache
+from clew.graph.part_cache import TEXT_COLUMNS, MeasuredColumns, PartCache
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -75,30 +75,26 @@ class Graph(GraphColumns):
     @property
     def own_bytes(self) -> int:
         """The estimated bytes of the columns, without the caller's own objects and metadata."""
-        return SizeEstimate().bytes_of(self._measured_columns)
+        return self.measured_columns.own_bytes
 
     @property
     def kept_bytes(self) -> int:
         """The estimated bytes of the columns, and of the results of parts that are kept."""
-        return self.own_bytes + self._parts.kept_bytes(self)
+        columns = self.measured_columns
+        return columns.own_bytes + self._parts.kept_bytes(self, columns)
 
     @property
-    def column_ids(self) -> set[int]:
-        """The ids of the objects that the columns consist of."""
+    def measured_columns(self) -> MeasuredColumns:
+        """What the columns keep, without the caller's own objects and metadata."""
         estimate = SizeEstimate()
-        for column in self._measured_columns:  # whose tuple goes; another object may get its id
-            estimate.bytes_of(column)
-        return estimate.found
+        others = ("metadata", "originals", "count", "canonical", "_parts")
+        columns = [value for name, value in self.__dict__.items() if name not in others]
+        return MeasuredColumns(sum(map(estimate.bytes_of, columns)), estimate.found)
 
     @property
     def value_ids(self) -> set[int]:
         """The ids of the columns, the caller's own objects and metadata among them."""
         return set(map(id, self.__dict__.values()))
-
-    @property
-    def _measured_columns(self) -> tuple[object, ...]:
-        others = ("metadata", "originals", "count", "canonical", "_parts")
-        return tuple(value for name, value in self.__dict__.items() if name not in others)
 
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""

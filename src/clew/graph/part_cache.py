@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from clew.forking import renew_after_fork
 from clew.graph.sizes import SizeEstimate
@@ -16,14 +16,23 @@ MAX_RESULTS = 32  # of one class of part: recipes of many values, as in a sweep,
 MAX_BYTES = 64 * 2**20  # of one class of part, where the graph itself is not larger
 
 
+class MeasuredColumns(NamedTuple):
+    """What the columns of a graph keep.
+
+    Attributes:
+        own_bytes: their estimated bytes.
+        ids: the ids of the objects that they consist of.
+    """
+
+    own_bytes: int
+    ids: set[int]
+
+
 class Computing(Protocol):
     """A graph, as what keeps the results of its parts sees it."""
 
     @property
-    def own_bytes(self) -> int: ...
-
-    @property
-    def column_ids(self) -> set[int]: ...
+    def measured_columns(self) -> MeasuredColumns: ...
 
     @property
     def value_ids(self) -> set[int]: ...
@@ -133,16 +142,17 @@ class PartCache:
                 self._locks.pop(part, None)
         return result
 
-    def kept_bytes(self, graph: Computing) -> int:
+    def kept_bytes(self, graph: Computing, columns: MeasuredColumns) -> int:
         """Return the estimated bytes of all results that were computed here.
 
         Args:
             graph: the graph whose parts these are.
+            columns: what its columns keep.
         """
         with self._guard:
-            self._measure_all(graph)
+            self._measure_all(graph, columns)
             own = sum(size for size, _ in self._sizes.values())
-        return own + (0 if self._of_texts is None else self._of_texts.kept_bytes(graph))
+        return own + (0 if self._of_texts is None else self._of_texts.kept_bytes(graph, columns))
 
     def _may_be_too_large(self, kind: type, graph: Computing) -> bool:
         """Return whether results of a class of part may be beyond the bounds.
@@ -158,17 +168,18 @@ class PartCache:
         estimate = SizeEstimate(graph.value_ids, stop=lambda value: value is graph)
         return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
 
-    def _measure_all(self, graph: Computing) -> None:
+    def _measure_all(self, graph: Computing, columns: MeasuredColumns | None = None) -> None:
         """Measure what has come since the last time: a graph of one question never needs it."""
         waiting, self._unmeasured = self._unmeasured, []
+        if waiting and not self._max_bytes:
+            columns = columns or graph.measured_columns
+            self._max_bytes = max(MAX_BYTES, 2 * columns.own_bytes)
+            self._counted |= columns.ids | graph.value_ids
         for part, result in waiting:
             self._measure(part, result, graph)
 
     def _measure(self, part: object, result: object, graph: Computing) -> None:
         """Note the bytes that a result keeps and no other result and no graph does."""
-        if not self._max_bytes:
-            self._max_bytes = max(MAX_BYTES, 2 * graph.own_bytes)
-            self._counted |= graph.column_ids | graph.value_ids
         estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
         self._sizes[part] = estimate.bytes_of(result), estimate.found
         self._counted |= estimate.found

@@ -59,7 +59,7 @@ class SizeEstimate:
             return own + self._scaled([*keys, *values], len(value), depth)
         if isinstance(value, (list, tuple, set, frozenset)):
             return own + self._scaled(_sample(value, len(value)), len(value), depth)
-        return own + sum(self.bytes_of(part, depth + 1) for part in _parts(value))
+        return own + self._sum_of(_parts(value), depth + 1)
 
     def _array_bytes(self, array: NDArray[Any]) -> int:
         while isinstance(array.base, np.ndarray):  # a view keeps all that it looks at
@@ -70,8 +70,18 @@ class SizeEstimate:
         return int(array.nbytes) + 128
 
     def _scaled(self, sample: list[object], length: int, depth: int) -> int:
-        total = sum(self.bytes_of(part, depth + 1) for part in sample)
+        total = self._sum_of(sample, depth + 1)
         return total if length <= MAX_SAMPLE else total * length // MAX_SAMPLE
+
+    def _sum_of(self, values: list[object], depth: int) -> int:
+        """Return the bytes of values; most are leaves, for which a call would take the longest."""
+        leaves = [value for value in values if type(value) in LEAVES]
+        total = sum(map(sys.getsizeof, leaves)) if depth <= MAX_DEPTH else 0
+        if len(leaves) < len(values):
+            for value in values:
+                if type(value) not in LEAVES:
+                    total += self.bytes_of(value, depth)
+        return total
 
 
 def _sample(values: Iterable[object], length: int) -> list[object]:

@@ -267,7 +267,9 @@ class FilteredIndexes:
                 if one not in self.sizes:
                     self.sizes[one] = known.graph.kept_bytes
             self.indexes[key] = filtered  # of which nothing is computed yet
-            total = sum(self.sizes.values()) + filtered.graph.own_bytes
+            total = sum(self.sizes.values())
+            if 2 * total > self.max_bytes:  # else it has room: two of the whole graph would
+                total += filtered.graph.own_bytes
             while len(self.indexes) > self.max_indexes or (
                 len(self.indexes) > 1 and total > self.max_bytes
             ):

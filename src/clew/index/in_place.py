@@ -33,6 +33,7 @@ from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.graph import (
     Edges,
+    Graph,
     Mask,
     NodeChange,
     carry_grown_parts,
@@ -255,6 +256,7 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     if index.fitted:
         return _fitted_again(index, allowed, forbidden)
     left, stays = _without(index, ~allowed, forbidden)
+    left = replace(left, graph=_keeping_texts(left.graph))
     change = NodeChange(index.graph, left.graph, left.graph, stays)
     graph = with_edges_after(change, index.config.links, waits=True)
     carry_shrunk_parts(graph, index.graph, stays)
@@ -273,10 +275,18 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     stays = surviving_rows(base, ~forbidden)
     without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
     nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
+    nodes = _keeping_texts(nodes)
     counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
     embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
     return replace(index, graph=graph, documents=documents, fitted_embedder=embedder, changed=0)
+
+
+def _keeping_texts(graph: Graph) -> Graph:
+    """Return a graph that makes its stored texts once, since most are read several times."""
+    keeping_texts: Callable[[], tuple[str, ...]] | None
+    keeping_texts = getattr(graph.texts, "keeping_texts", None)
+    return graph if keeping_texts is None else graph.unchecked(texts=keeping_texts())
 
 
 def _nodes_of(index: IndexContents, is_gone: Mask, coming: Sequence[Document] = ()) -> Mask | None:

@@ -244,14 +244,16 @@ def _identified(graph: Graph, documents: _Documents, before: Languages) -> Langu
     names = names or ("",)
     of_rows = np.zeros(len(graph), np.int8)
     if len(names) > 1:
-        is_known = names == before.names and whole == before.sample.whole
+        is_known = names == before.names and len(before.sample.keys) > 0
         known = before.of_rows if is_known else before.of_rows[:0]
-        places = range(int(np.searchsorted(documents.rows, len(known))), len(documents.rows))
-        beginnings = map(documents.beginning, places)
+        n_known = int(np.searchsorted(documents.rows, len(known)))
+        again = list(range(n_known, len(documents.rows)))
+        if whole != before.sample.whole:  # by which short documents are identified
+            again += [i for i in range(n_known) if len(documents.beginning(i)) < MIN_LETTERS]
         of_documents = np.zeros(len(graph), np.int8)
         of_documents[: len(known)] = known
-        of_documents[documents.rows[places.start :]] = _places_of(
-            beginnings, names, lambda: identifier.language(whole, together)
+        of_documents[documents.rows[again]] = _places_of(
+            map(documents.beginning, again), names, lambda: identifier.language(whole, together)
         )
         of_rows = of_documents[documents.roots]
     keys, there = tuple(key for key, _ in sample), {whole, *(key for key, _ in digests)}

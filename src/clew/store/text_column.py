@@ -34,6 +34,7 @@ TOGETHER = 256  # texts that are read at once
 MIN_GATHERED = 32  # texts that are made at once
 PART = 1 << 21  # bytes that are read for them at a time, unless one text has more
 MAX_APART = 1 << 15  # bytes between two texts that are read together, as many as a block has
+MAX_KEPT = 1 << 22  # bytes of texts that a column may keep
 BLOCK = 16_384  # texts that are read before the pages of their file are released
 
 
@@ -145,6 +146,8 @@ class TextColumn(Sequence[str]):
 
     def __init__(self, table: StringTable, codes: Rows, others: tuple[str, ...] = ()) -> None:
         self.table, self.codes, self.others = table, codes, others
+        self._is_kept = False
+        self._kept: list[str] | None = None  # all that are stored, once they are made
 
     def __len__(self) -> int:
         return len(self.codes) + len(self.others)
@@ -154,7 +157,9 @@ class TextColumn(Sequence[str]):
     @overload
     def __getitem__(self, row: slice) -> TextColumn: ...
     def __getitem__(self, row: int | slice) -> str | TextColumn:
-        n = len(self.codes)
+        n, kept = len(self.codes), self._kept
+        if kept is not None and type(row) is int and 0 <= row < n:
+            return kept[row]
         if isinstance(row, slice):
             rows = range(len(self))[row]
             if rows.step != 1:
@@ -164,13 +169,15 @@ class TextColumn(Sequence[str]):
         if row < 0:
             row += len(self)
         if 0 <= row < n:
+            if self._is_kept:
+                return self._made_once()[row]
             return self.table[int(self.codes[row])]
         if not 0 <= row < len(self):
             raise IndexError("there is no such text")
         return self.others[row - n]
 
     def __iter__(self) -> Iterator[str]:
-        return chain(self._stored(), self.others)
+        return chain(self._made_once() if self._is_kept else self._stored(), self.others)
 
     def __add__(self, others: Sequence[str]) -> TextColumn:
         return TextColumn(self.table, self.codes, (*self.others, *others))
@@ -194,7 +201,29 @@ class TextColumn(Sequence[str]):
         """Return the column of some rows, of which those of stored texts come first."""
         n = int(np.searchsorted(rows >= len(self.codes), True))
         behind = tuple(self.others[row] for row in (rows[n:] - len(self.codes)).tolist())
-        return TextColumn(self.table, self.codes[rows[:n]], behind)
+        taken = TextColumn(self.table, self.codes[rows[:n]], behind)
+        if self._is_kept:
+            kept = self._made_once()
+            taken._is_kept, taken._kept = True, [kept[row] for row in rows[:n].tolist()]
+        return taken
+
+    def keeping_texts(self) -> TextColumn:
+        """Return the column that keeps all its texts once one is made, unless they are long.
+
+        That is for the few texts of a large table which are read several times.
+
+        Example:
+            >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+            >>> texts = TextColumn(table, np.array([1, 0], np.int32)).keeping_texts()
+            >>> texts[0] is texts[0], texts[0] is texts.take(np.array([0]))[0]
+            (True, True)
+        """
+        starts = self.table.starts
+        if int((starts[self.codes + 1] - starts[self.codes]).sum()) > MAX_KEPT:
+            return self
+        column = TextColumn(self.table, self.codes, self.others)
+        column._is_kept = True
+        return column
 
     def places(self) -> Callable[[str], int | None]:
         """Return the function from a text to its place; None for a text that is not here.
@@ -233,6 +262,12 @@ class TextColumn(Sequence[str]):
         for row in (n + np.flatnonzero(unequal[n:])).tolist():
             unequal[row] = self[row] != other[row]
         return unequal
+
+    def _made_once(self) -> list[str]:
+        if self._kept is None:
+            self._kept = self.table.made(self.codes)
+            release_pages(self.table.raw)
+        return self._kept
 
     def _stored(self) -> Iterator[str]:
         for start in range(0, len(self.codes), BLOCK):

@@ -49,5 +49,8 @@ def is_source_code(format: str, metadata: Mapping[str, Any]) -> bool:
     """
     if format != "text":
         return format in CODE_FORMATS
-    names = (str(metadata.get(key) or "") for key in FILE_NAME_KEYS) if metadata else ()
-    return any(name[name.rfind(".") :].lower() in CODE_SUFFIXES for name in names)
+    for key in FILE_NAME_KEYS if metadata else ():  # of every document: a generator takes longer
+        name = str(metadata.get(key) or "")
+        if name and name[name.rfind(".") :].lower() in CODE_SUFFIXES:
+            return True
+    return False
