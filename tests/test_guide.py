@@ -32,6 +32,10 @@ NEEDS = {
     (GUIDE / "site" / "conf.py").read_text(encoding="utf-8"),
     re.MULTILINE,
 )
+MEASURED = "\n\n".join(
+    path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "tests/benchmarks/measured").glob("*.md"))
+)
 REASONS = ("installs", "needs", "serves until", "goes on until", "downloads", "compiles")
 
 
@@ -134,8 +138,7 @@ def test_the_guide_says_below_which_relevance_nothing_is_read(page):
 
 
 def test_every_figure_of_a_share_of_questions_stands_in_the_tables():
-    tables = (ROOT / "tests/benchmarks/README.md").read_text(encoding="utf-8")
-    measured = set(re.findall(r"(?<![\w.])\.\d{2,3}\b", tables))
+    measured = set(re.findall(r"(?<![\w.])\.\d{2,3}\b", MEASURED))
     found = {
         page: set(re.findall(r"(?<![\w.])\.\d{2,3}\b", prose_of(page)))
         for page in PAGES
@@ -147,8 +150,7 @@ def test_every_figure_of_a_share_of_questions_stands_in_the_tables():
 
 def figures_of(method, columns):
     """The figures of a method in the first table of the benchmarks that begins with these columns."""
-    tables = (ROOT / "tests/benchmarks/README.md").read_text(encoding="utf-8").split("\n\n")
-    table = next(one for one in tables if f"\n{columns}" in f"\n{one}")
+    table = next(one for one in MEASURED.split("\n\n") if f"\n{columns}" in f"\n{one}")
     (row,) = (line for line in table.splitlines() if line.startswith(f"| {method}"))
     return re.findall(r"\.\d{2,3}", row)
 

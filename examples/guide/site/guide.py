@@ -52,6 +52,10 @@ PAGES = {
     "integrations/llama-index-retrievers-clew/README.md": "reference/llama-index-retrievers-clew",
     "tests/benchmarks/README.md": "measured",
     "tests/benchmarks/everyday/README.md": "measured-everyday",
+    **{
+        f"tests/benchmarks/measured/{path.name}": f"measured/{path.stem}"
+        for path in (FOLDER / "measured").glob("*.md")
+    },
 }
 """The pages of the repository that are pages of the site, too."""
 CODE = re.compile(r"(^```.*?^```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
