@@ -63,8 +63,7 @@ def test_a_term_is_the_longest_rare_phrase_and_its_relation_the_words_before(
         expected = {}
         for place, term in terms_by_definition(corpus, tokens, max_words, max_passages).items():
             before = [token for token in tokens[:place] if token != ","]
-            before = before[len(before) - max_relation_words :] if max_relation_words else []
-            before = before[-max_relation_words:] if max_relation_words else before
+            before = before[-max_relation_words:] if max_relation_words else []
             expected.setdefault(" ".join(term), " ".join(before) or "mentions")
         assert read[i] == [(f"t{i}", relation, term) for term, relation in expected.items()]
 
