@@ -22,7 +22,7 @@ def _sums_at_once(starts, ends, columns, counts, weights_of, products):
             places = slice(int(starts[first]), int(ends[last - 1]))
         else:
             places = expand_ranges(starts[first:last], lengths[first:last])
-        # No column is outside of its table, and to raise for one would take half as long again.
+        # No column is outside of its table; to look for one that is would take longer.
         values = products.take(columns[places], mode="clip")
         values *= weights_of.take(counts[places], mode="clip")
         sums_of = np.repeat(np.arange(0, 2 * (last - first), 2), lengths[first:last])
