@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import pytest
 
@@ -97,3 +98,46 @@ def test_the_command_alone_ends_so(is_command, monkeypatch, capsys):
     assert cli.main([]) == 0
     assert bool(said) == is_command
     assert "usage: clew" in capsys.readouterr().out
+
+
+class _Knot:
+    """An object in a cycle, with a few blocks of memory of its own."""
+
+    def __init__(self, n: int) -> None:
+        self.own = [[self] for _ in range(n)]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
+    """Each block counts as old what is there: so nothing but this would ever look at it again."""
+    known: list[weakref.ref[_Knot]] = []
+
+    def leave_garbage():
+        for _ in range(40):
+            with collecting_rarely():
+                known.append(weakref.ref(_Knot(50_000)))
+
+    workers = [threading.Thread(target=leave_garbage) for _ in range(threads)]
+    with collecting_rarely():
+        pass  # what is there now stays
+    before = sys.getallocatedblocks()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    left = sum(one() is not None for one in known)
+    most = (before * 0.25 + MIN_NEW) / 50_000 + 4 * threads
+    assert left <= most < len(known)
+
+
+def test_nothing_is_collected_where_somebody_has_switched_that_off():
+    gc.disable()
+    try:
+        known = [weakref.ref(_Knot(100)) for _ in range(3)]
+        for _ in range(3):
+            with collecting_rarely():
+                known.append(weakref.ref(_Knot(MIN_NEW)))
+        assert all(one() is not None for one in known)
+    finally:
+        gc.enable()
+        gc.collect()

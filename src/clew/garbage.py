@@ -3,13 +3,15 @@
 Python's collector starts whenever 700 more objects have come than gone, and looks at all objects
 again when a quarter more have stayed. An index is made of millions that stay, hardly any of them in
 a cycle: a twelfth of the time to build one went into looking for garbage that was not there. Nor is
-what was built looked at once more as soon as it is there.
+what was built looked at once more as soon as it is there. Since the collector forgets by that how
+much has come, whether all should be looked at is decided here, by the memory that is in use.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +23,21 @@ MIN_NEW = 500_000
 syntax tree of most files, which would be looked at while it is there."""
 
 
+MAX_GROWTH = 1.25
+"""By how much the objects in use may grow until all are looked at, as the collector itself has it;
+`MIN_NEW` more are allowed besides."""
+
+
 class _Builders:
-    """How many blocks are being run, and what was set before the first."""
+    """How many blocks are being run, and what was set before the first.
+
+    Attributes:
+        count: How many are being run.
+        looked_at: Blocks of memory in use when all objects were looked at last; 0 for never.
+    """
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.looked_at = 0
         self.before = self.own = gc.get_threshold()
         self.renew_locks()
         renew_after_fork(self)
@@ -49,9 +61,25 @@ class _Builders:
     def leave(self) -> None:
         with self.lock:
             self.count = max(0, self.count - 1)  # a block in which the process was forked is ended
+            is_due = self._is_due()
             if self.count == 0:
-                _count_as_old()
+                if not is_due:
+                    _count_as_old()
                 self._restore()
+        if is_due:  # without the lock: what is collected may have a last word
+            gc.collect()
+
+    def _is_due(self) -> bool:
+        """Return whether so much has come since all objects were looked at that it is time again.
+
+        What the first block leaves behind is taken for what stays.
+        """
+        now = sys.getallocatedblocks()
+        before = self.looked_at = min(self.looked_at or now, now)
+        if now <= before * MAX_GROWTH + MIN_NEW:
+            return False
+        self.looked_at = now
+        return gc.isenabled() and self.own[0] > 0
 
     def _restore(self) -> None:
         if gc.get_threshold() == self.own:  # nobody else has set it

@@ -275,8 +275,10 @@ def test_a_keyboard_interrupt_leaves_the_arguments_as_before_and_the_next_call_w
 ):
     kernel, found = new_kernel(boundscheck=True), np.array([-5])
 
+    here = threading.current_thread()
+
     def interrupt():
-        if found[0] > 100:
+        if found[0] > 100 and threading.current_thread() is here:  # the compiler asks, too
             raise KeyboardInterrupt
         return time.monotonic_ns() * 1e-9
 
@@ -286,6 +288,27 @@ def test_a_keyboard_interrupt_leaves_the_arguments_as_before_and_the_next_call_w
     monkeypatch.undo()
     assert found.tolist() == [-5]
     assert kernel(4, found) == 2  # 1 * 3 and 3 * 1
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_call_gets_its_machine_code_where_the_thread_of_the_compiler_has_died(monkeypatch):
+    take, died = compiler._Compiler.take, []
+
+    def die_once(self):
+        if not died:
+            died.append(threading.current_thread())
+            raise MemoryError
+        return take(self)
+
+    finish_compiling()
+    while compiler._COMPILER.thread is not None:
+        time.sleep(0.01)
+    monkeypatch.setattr(compiler._Compiler, "take", die_once)
+    kernel, found = new_kernel(), np.zeros(1, np.int64)
+    with compile_first():
+        assert kernel(9, found) == kernel.function(9, found)
+    assert len(died) == 1
+    assert kernel.dispatcher is not None
 
 
 def test_what_is_stored_is_loaded_and_what_is_damaged_is_made_anew(folder):

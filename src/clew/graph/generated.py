@@ -96,7 +96,8 @@ class Overlay(Graph):
         """Return `part.compute(self)`, from the base's result where that can be."""
         if not isinstance(part, ExtendablePart):
             return super().compute_part(part)
-        extended: Result = part.extend(self, self.base, self.base.part(part))
+        own, base = self.for_parts, self.base
+        extended: Result = part.extend(own, base.for_parts, base.part(part))
         return extended
 
 

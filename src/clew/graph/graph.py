@@ -21,7 +21,7 @@ from clew.graph.columns import Mask, Rows, freeze, seal
 from clew.graph.core import CONNECTORS, GraphColumns
 from clew.graph.edges import Edges
 from clew.graph.filtering import columns_left
-from clew.graph.part_cache import TEXT_COLUMNS, MeasuredColumns, PartCache
+from clew.graph.part_cache import TEXT_COLUMNS, BorrowedParts, MeasuredColumns, PartCache
 from clew.graph.sizes import SizeEstimate
 from clew.graph.validate import validate, validate_edges
 from clew.graph.vector_column import AnyVectors, take_vectors
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     import rustworkx
 
 Result = TypeVar("Result", covariant=True)
+
+NO_COLUMNS = frozenset(("_parts", "_for_parts", "_compute"))
+"""What a graph holds beside its columns."""
 
 
 class Part(Protocol[Result]):
@@ -59,14 +62,15 @@ class Graph(GraphColumns):
         ('one',)
     """
 
-    _parts: PartCache  # no column: it is not compared, replaced or saved
+    _parts: PartCache | BorrowedParts  # no column: it is not compared, replaced or saved
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_parts", PartCache())
         validate(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parts": PartCache()}
+        columns = {name: value for name, value in self.__dict__.items() if name not in NO_COLUMNS}
+        return {**columns, "_parts": PartCache()}
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{int(self.kinds.mask(k).sum()):,} {k}" for k in self.kinds.names)
@@ -87,7 +91,7 @@ class Graph(GraphColumns):
     def measured_columns(self) -> MeasuredColumns:
         """What the columns keep, without the caller's own objects and metadata."""
         estimate = SizeEstimate()
-        others = ("metadata", "originals", "count", "canonical", "_parts")
+        others = {"metadata", "originals", "count", "canonical", *NO_COLUMNS}
         columns = [value for name, value in self.__dict__.items() if name not in others]
         return MeasuredColumns(sum(map(estimate.bytes_of, columns)), estimate.found)
 
@@ -95,6 +99,26 @@ class Graph(GraphColumns):
     def value_ids(self) -> set[int]:
         """The ids of the columns, the caller's own objects and metadata among them."""
         return set(map(id, self.__dict__.values()))
+
+    @property
+    def for_parts(self) -> Graph:
+        """This graph as its parts are computed of it: the same columns and results of parts.
+
+        A result may hold it, and most do. The graph, which keeps the result, is not kept by that:
+        it goes with the last that uses it, and not when the collector next looks at everything.
+        """
+        own: Graph | None = self.__dict__.get("_for_parts")
+        if isinstance(self._parts, BorrowedParts):  # it is that itself
+            return self
+        if own is None:
+            own = object.__new__(type(self))
+            own.__dict__.update(self.__dict__, _parts=BorrowedParts(self._parts))
+            self.__dict__["_for_parts"] = own
+        return own
+
+    def is_of(self, value: object) -> bool:
+        """Return whether a value is this graph, or what its parts are computed of."""
+        return value is self or value is self.__dict__.get("_for_parts")
 
     def part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed once per graph; `part` must be hashable."""
@@ -117,8 +141,9 @@ class Graph(GraphColumns):
 
     def compute_part(self, part: Part[Result]) -> Result:
         """Return `part.compute(self)`, computed anew; see `part`."""
-        compute = self.__dict__.get("_compute")
-        result: Result = part.compute(self) if compute is None else compute(part)
+        own = self.for_parts
+        compute = own.__dict__.get("_compute")
+        result: Result = part.compute(own) if compute is None else compute(part)
         return result
 
     @contextmanager
@@ -128,11 +153,12 @@ class Graph(GraphColumns):
         Args:
             compute: part -> what `part.compute(self)` returns.
         """
-        object.__setattr__(self, "_compute", compute)
+        own = self.for_parts.__dict__
+        own["_compute"] = compute
         try:
             yield
         finally:
-            object.__delattr__(self, "_compute")
+            del own["_compute"]
 
     def kept_parts(self) -> list[tuple[Any, Any]]:
         """Return the parts whose results are kept, each with its result."""
@@ -208,6 +234,7 @@ class Graph(GraphColumns):
         graph = object.__new__(type(self))
         graph.__dict__.update(self.__dict__, **columns)
         graph.__dict__.pop("_compute", None)
+        graph.__dict__.pop("_for_parts", None)
         of_texts = self._parts.of_texts if TEXT_COLUMNS.isdisjoint(columns) else None
         object.__setattr__(graph, "_parts", PartCache(of_texts))
         return graph

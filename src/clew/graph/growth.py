@@ -127,7 +127,8 @@ def with_nodes(base: Graph, more: Graph, around: Collection[str] = ()) -> Graph:
 
 def carry_grown_parts(graph: Graph, base: Graph) -> None:
     """Give a graph with more nodes the parts that can be made of those of the graph before."""
-    _carry(graph, base, "grow", lambda part, before: part.grow(graph, base, before))
+    own, old = graph.for_parts, base.for_parts
+    _carry(graph, base, "grow", lambda part, before: part.grow(own, old, before))
 
 
 def carry_shrunk_parts(
@@ -141,11 +142,12 @@ def carry_shrunk_parts(
         stays: bool [nodes of base], which nodes do.
         left_out: the classes of parts that are not carried.
     """
+    own, old = graph.for_parts, base.for_parts
     _carry(
         graph,
         base,
         "shrink",
-        lambda part, before: part.shrink(graph, base, stays, before),
+        lambda part, before: part.shrink(own, old, stays, before),
         left_out,
     )
 
@@ -164,7 +166,7 @@ def _carry(
     }
 
     def compute(part: Any) -> Any:  # noqa: ANN401  # of any type
-        return change(part, before[part]) if part in before else part.compute(graph)
+        return change(part, before[part]) if part in before else part.compute(graph.for_parts)
 
     with graph.computing_by(compute):  # a part may ask for others
         for part in before:

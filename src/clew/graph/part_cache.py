@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -36,6 +37,8 @@ class Computing(Protocol):
 
     @property
     def value_ids(self) -> set[int]: ...
+
+    def is_of(self, value: object, /) -> bool: ...
 
     def compute_part(self, part: Any, /) -> Any:  # noqa: ANN401  # of any type
         ...
@@ -165,7 +168,7 @@ class PartCache:
             return False
         if self._sizes or len(results) > MAX_RESULTS:
             return True
-        estimate = SizeEstimate(graph.value_ids, stop=lambda value: value is graph)
+        estimate = SizeEstimate(graph.value_ids, stop=graph.is_of)
         return sum(map(estimate.bytes_of, results.values())) > MAX_BYTES
 
     def _measure_all(self, graph: Computing, columns: MeasuredColumns | None = None) -> None:
@@ -180,7 +183,7 @@ class PartCache:
 
     def _measure(self, part: object, result: object, graph: Computing) -> None:
         """Note the bytes that a result keeps and no other result and no graph does."""
-        estimate = SizeEstimate(self._counted, stop=lambda value: value is graph)
+        estimate = SizeEstimate(self._counted, stop=graph.is_of)
         self._sizes[part] = estimate.bytes_of(result), estimate.found
         self._counted |= estimate.found
 
@@ -195,6 +198,45 @@ class PartCache:
             size, found = self._sizes.pop(part, (0, set()))
             self._counted -= found
             total -= size
+
+
+class BorrowedParts:
+    """The results of a graph's parts, for what is one of them: it does not keep the others.
+
+    Args:
+        parts: What keeps them. Once that is gone, this keeps its own.
+    """
+
+    def __init__(self, parts: PartCache) -> None:
+        self._lender = weakref.ref(parts)
+        self._own: PartCache | None = None
+
+    def result(self, part: Any, graph: Computing) -> Any:  # noqa: ANN401  # of its own type
+        """Return the part's result; see `PartCache`, also for what follows."""
+        return self._keeper.result(part, graph)
+
+    @property
+    def of_texts(self) -> PartCache:
+        return self._keeper.of_texts
+
+    def known(self, part: Any) -> Any:  # noqa: ANN401  # of its own type
+        return self._keeper.known(part)
+
+    def put(self, part: object, result: object) -> None:
+        self._keeper.put(part, result)
+
+    def items(self) -> list[tuple[Any, Any]]:
+        return self._keeper.items()
+
+    def kept_bytes(self, graph: Computing, columns: MeasuredColumns) -> int:
+        return self._keeper.kept_bytes(graph, columns)
+
+    @property
+    def _keeper(self) -> PartCache:
+        keeper = self._lender()
+        if keeper is None:  # two threads may make one each: a part is computed twice then
+            keeper = self._own = self._own or PartCache()
+        return keeper
 
 
 class _TextParts(PartCache):

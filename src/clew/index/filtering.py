@@ -8,6 +8,7 @@ keeps its nodes, and makes again what depends on the whole corpus.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -219,9 +220,14 @@ class FilteredIndexesPart:
         return FilteredIndexes(self.max_indexes, max(self.max_bytes, 2 * graph.own_bytes))
 
 
+Key = tuple[weakref.ref[IndexContents], bytes]
+
+
 @dataclass(eq=False)
 class FilteredIndexes:
     """Filtered indexes, by the index that was filtered and by what was allowed.
+
+    The index that was filtered is not kept by that.
 
     Attributes:
         max_indexes: How many are remembered.
@@ -235,10 +241,8 @@ class FilteredIndexes:
     max_indexes: int
     max_bytes: int
     lock: threading.Lock = field(default_factory=threading.Lock)
-    indexes: OrderedDict[tuple[IndexContents, bytes], IndexContents] = field(
-        default_factory=OrderedDict
-    )
-    sizes: dict[tuple[IndexContents, bytes], int] = field(default_factory=dict)
+    indexes: OrderedDict[Key, IndexContents] = field(default_factory=OrderedDict)
+    sizes: dict[Key, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         renew_after_fork(self)
@@ -254,7 +258,7 @@ class FilteredIndexes:
 
         Two threads that ask for the same at once may both compute it; their results are equal.
         """
-        key = (index, np.packbits(allowed).tobytes())
+        key = (weakref.ref[IndexContents](index), np.packbits(allowed).tobytes())
         with self.lock:
             if key in self.indexes:
                 self.indexes.move_to_end(key)

@@ -123,17 +123,23 @@ class _Compiler:
 
     def work(self) -> None:
         """Compile what is pending until nothing is left."""
-        while (request := self.take()) is not None:
-            try:
-                _compile(request)
-                request.is_ready = True
-            except _Stopped:
+        try:
+            while (request := self.take()) is not None:
+                try:
+                    _compile(request)
+                    request.is_ready = True
+                except _Stopped:
+                    with self.changed:
+                        self.pending.append(request)
+                except BaseException as error:  # noqa: BLE001 - it is logged, and the loop runs on
+                    request.failed = True
+                    _warn(request, error)
                 with self.changed:
-                    self.pending.append(request)
-            except BaseException as error:  # noqa: BLE001 - it is logged, and the loop runs without
-                request.failed = True
-                _warn(request, error)
+                    self.changed.notify_all()
+        finally:  # also where it ends by an error: whoever waits starts another
             with self.changed:
+                if self.thread is threading.current_thread():
+                    self.thread = None
                 self.changed.notify_all()
 
     def take(self) -> Request | None:
