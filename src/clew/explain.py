@@ -25,7 +25,6 @@ from clew.graph import (
     MentionedEntitiesPart,
     Rows,
     distinct,
-    freeze,
     kinds_without,
     known_heading_of,
 )
@@ -129,38 +128,32 @@ def title_of(graph: Graph, row: int) -> str:
 def context_edges(graph: Graph, rows: Rows, subgraph: Subgraph) -> tuple[ContextEdge, ...]:
     """Return the edges of the subgraph, or, where it names none, those among the rows read."""
     edges = subgraph.edges
-    if not len(edges) and len(rows):
-        edges = _edges_among(graph, rows)
-    columns = graph.edges.take(edges)
-    ids, costs = graph.ids, subgraph.edge_costs
+    columns = graph.edges.take(edges) if len(edges) or not len(rows) else _edges_among(graph, rows)
+    ids = graph.ids
+    costs = [subgraph.edge_costs.get(edge) for edge in edges.tolist()] or [None] * len(columns)
     return tuple(
         ContextEdge(
             *(ids[tail], ids[head], kind, weight),
-            *(_stated(graph, fact, kind, tail, head), costs.get(edge)),
+            *(_stated(graph, fact, kind, tail, head), cost),
         )
-        for edge, tail, head, kind, weight, fact in zip(
-            *(edges.tolist(), columns.tails.tolist(), columns.heads.tolist(), columns.kinds),
-            *(columns.weights.tolist(), columns.facts.tolist()),
+        for tail, head, kind, weight, fact, cost in zip(
+            *(columns.tails.tolist(), columns.heads.tolist(), columns.kinds),
+            *(columns.weights.tolist(), columns.facts.tolist(), costs),
             strict=True,
         )
     )
 
 
-def _edges_among(graph: Graph, rows: Rows) -> Rows:
+def _edges_among(graph: Graph, rows: Rows) -> Edges:
     """Return the edges that join some rows.
 
     Where no method needed the adjacency so far, it is not made for this: it takes seconds for
-    millions of edges.
+    millions of edges. Nor are edges of all nodes, where those of these rows take less.
     """
     links = graph.known_part(Adjacency(None, directed=False, merge="max"))
-    if links is not None:
-        return freeze(distinct(induced_links(links, rows)[0].edges.values), np.int32)
-    inside = np.zeros(len(graph), np.bool_)
-    inside[rows] = True
-    tails, heads = graph.edges.tails, graph.edges.heads
-    leaving = np.flatnonzero(inside[tails])
-    tails, heads = tails[leaving], heads[leaving]
-    return freeze(leaving[inside[heads] & (tails != heads)], np.int32)
+    if links is None:
+        return graph.edges.among(rows, len(graph))
+    return graph.edges.take(distinct(induced_links(links, rows)[0].edges.values))
 
 
 def _selector_paths(graph: Graph, subgraph: Subgraph, rows: list[int]) -> dict[int, Path]:

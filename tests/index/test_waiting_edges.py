@@ -115,10 +115,59 @@ def test_no_change_compares_passages_until_somebody_asks(monkeypatch):
     assert len(index.graph.edges)
     assert made == ["shrink", "grow"]
     made.clear()
-    for number in range(changed_edges.MAX_WAITING + 1):
-        index = index.add([document(60 + number)])
+    index = index.add([document(60)]).delete(["d9"]).add([document(61)])
     assert len(index.graph.edges)
-    assert made == ["on"], "after many changes they are made anew"
+    assert made == ["shrink", "grow"], "they follow several changes at once"
+    made.clear()
+    for number in range(12):
+        index = index.add([document(70 + number)])
+    assert len(index.graph.edges)
+    assert made == ["on"], "after changes of many they are made anew"
+
+
+def test_they_follow_those_that_somebody_asks_for_after_the_change(monkeypatch):
+    """Questions go on to the index before while the next one is made."""
+    every_size(monkeypatch)
+    built = Index.from_documents(
+        [document(number) for number in range(30)], embedder=scattered, links=[Similar(k=3)]
+    )
+    assert waits(built)
+    later = built.delete(["d3"]).add([document(50)]).upsert([document(51, "d7")])
+    made, on = [], Similar.on
+    monkeypatch.setattr(Similar, "on", lambda *given: made.append(given) or on(*given))
+    assert len(built.graph.edges)
+    assert len(made) == 1
+    assert waits(later)
+    check_alike(later.graph.edges, later.compact().graph.edges)
+    assert len(made) == 2, "of these the index that was built anew has made all"
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_a_context_shows_its_edges_without_all_that_wait(monkeypatch, is_asked):
+    every_size(monkeypatch)
+    people = [
+        Document(f"p{i}", f"Anna Berg met Ben Ito in Corfu {i}, by {WORDS[i % 12]}.")
+        for i in range(30)
+    ]
+    index = Index.from_documents(people[:20], extractor=Names())
+    if is_asked:
+        assert len(index.graph.edges)
+        index = index.delete(["p4"]).add(people[20:])
+    made = []
+    for name in ("on", "grow", "shrink"):
+        method = getattr(Similar, name)
+        monkeypatch.setattr(
+            Similar, name, lambda *given, method=method: made.append(given) or method(*given)
+        )
+    context = index.ask("Who met Anna Berg by the ferry?", recipe="bm25", limit=8)
+    edges = context.edges
+    assert made == []
+    assert waits(index)
+    assert {"similar"} <= {edge.kind for edge in edges}
+    assert len(index.graph.edges)
+    assert made
+    again = index.ask("Who met Anna Berg by the ferry?", recipe="bm25", limit=8)
+    assert edges == again.edges
 
 
 def test_a_save_has_them_follow_what_came_since_the_last_one(tmp_path, monkeypatch):

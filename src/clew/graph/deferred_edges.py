@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.forking import renew_after_fork
-from clew.graph.columns import Labels, Ragged, Rows, Vectors, offsets_of, seal
+from clew.graph.columns import Labels, Mask, Ragged, Rows, Vectors, offsets_of, row_mask, seal
 from clew.graph.edges import Edges
 
 
@@ -24,10 +24,13 @@ class LateEdges(NamedTuple):
     Attributes:
         kind: their kind.
         make: returns them.
+        among: returns those that leave some rows, in their order, without making all; None where
+            that takes as long.
     """
 
     kind: str
     make: Callable[[], Edges]
+    among: Callable[[Rows], Edges] | None = None
 
 
 class DeferredEdges(Edges):
@@ -98,6 +101,42 @@ class DeferredEdges(Edges):
         with self.__dict__["_lock"]:
             parts, late = self.__dict__.get("_parts", {}), self.__dict__["_late"]
             return {late[i].kind: edges for i, edges in parts.items()}
+
+    def made_of(self, kind: str) -> Edges | None:
+        """Return the edges of a late kind, or None where they are not made yet."""
+        own = self.__dict__
+        with own["_lock"]:
+            whole: Edges | None = own.get("_made")
+            if whole is None:
+                return self.made_apart.get(kind)
+        return whole.take(np.flatnonzero(whole.kinds.mask(kind)))
+
+    def among(self, rows: Rows, n_nodes: int) -> Edges:
+        """Return the edges that join some rows, in their order.
+
+        Of late kinds that are not made, those of these rows alone are made, where that takes less.
+
+        Example:
+            >>> late = LateEdges("similar", list, lambda _: Edges.of("similar", [0], [2], 0.5))
+            >>> edges = DeferredEdges([late, Edges.of("next", [0, 1], [1, 2])])
+            >>> some = edges.among(np.array([0, 2], np.int32), 3)
+            >>> some.heads.tolist(), edges.is_made
+            ([2], False)
+        """
+        own, inside = self.__dict__, row_mask(rows, n_nodes)
+        with own["_lock"]:
+            if "_made" in own:
+                made: Edges = own["_made"]
+                return made.inside(inside)
+            early: Edges = own["_early"]
+            bounds = [0, *own["_places"], len(early)]
+            parts = [early.between(*bounds[:2]).inside(inside)]
+            for i, late in enumerate(own["_late"]):
+                is_made = i in own.get("_parts", {})
+                some = self._part(i) if is_made or late.among is None else late.among(rows)
+                between = early.between(bounds[i + 1], bounds[i + 2])
+                parts += [some.inside(inside), between.inside(inside)]
+            return Edges.join(parts)
 
     @property
     def late_kinds(self) -> tuple[str, ...]:

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Labels, Ragged, Rows, Vectors, are_consecutive, freeze, seal
+from clew.graph.columns import (
+    Labels,
+    Mask,
+    Ragged,
+    Rows,
+    Vectors,
+    are_consecutive,
+    freeze,
+    row_mask,
+    seal,
+)
 from clew.graph.vector_column import AnyVectors
 
 
@@ -131,6 +141,31 @@ class Edges:
             seal(self.facts[some]),
             self.read_from.take(rows),
         )
+
+    def inside(self, inside: Mask) -> Edges:
+        """Return the edges between different rows of some.
+
+        Args:
+            inside: bool [nodes], which the rows are.
+
+        Example:
+            >>> edges = Edges.of("next", [0, 1, 2], [1, 2, 2])
+            >>> edges.inside(np.array([False, True, True])).heads
+            array([2], dtype=int32)
+        """
+        tails, heads = self.tails, self.heads
+        leaving = np.flatnonzero(inside[tails])
+        tails, heads = tails[leaving], heads[leaving]
+        return self.take(leaving[inside[heads] & (tails != heads)])
+
+    def among(self, rows: Rows, n_nodes: int) -> Edges:
+        """Return the edges that join some rows, in their order.
+
+        Args:
+            rows: different rows.
+            n_nodes: the number of nodes.
+        """
+        return self.inside(row_mask(rows, n_nodes))
 
     def between(self, start: int, end: int) -> Edges:
         """Return the edges from one on, and before another; the columns are not copied.

@@ -261,12 +261,24 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
             release_free_memory()
         # Whether it has all of a protocol takes long to say; few links have this.
         if getattr(link, "deferred", False) and isinstance(link, DeferrableLink):
-            made.append(LateEdges(link.kind, partial(checked_edges, link, nodes)))
+            made.append(late_edges(link, nodes))
         else:
             made.append(edges_by(link, graph))
     early = [edges for edges in made if isinstance(edges, Edges)]
     linked = nodes.with_edges(Edges.join(early))
     return linked if len(early) == len(made) else nodes.unchecked(edges=DeferredEdges(made))
+
+
+def late_edges(link: Link, nodes: Graph) -> LateEdges:
+    """Return the edges of a link, which are made when they are asked for.
+
+    Args:
+        link: The link.
+        nodes: A graph without edges.
+    """
+    among = getattr(link, "among", None)
+    some = None if among is None else partial(among, nodes)
+    return LateEdges(link.kind, partial(checked_edges, link, nodes), some)
 
 
 def checked_edges(link: Link, nodes: Graph) -> Edges:

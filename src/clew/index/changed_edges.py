@@ -6,7 +6,7 @@ once something asks for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -23,13 +23,14 @@ from clew.graph import (
     row_mask,
     seal,
 )
-from clew.graph.filtering import edges_left
+from clew.graph.filtering import edges_left, node_columns_left
 from clew.graph.validate import validate_edges
-from clew.index.build import checked_edges, edges_by
+from clew.index.build import checked_edges, edges_by, late_edges
 from clew.types import ChangingLink, ExchangingLink, Link
 
-MAX_WAITING = 8
-"""Changes that edges follow one by one; after more, to make them anew takes as long."""
+MAX_COMPARED = 0.25
+"""The share of the nodes whose edges are found by comparing these with all others; where changes
+concern more, to make all anew takes as long."""
 
 
 def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool = False) -> Graph:
@@ -133,7 +134,7 @@ def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
 
 def _made_anew(link: Link, graph: Graph) -> LateEdges:
     """Return the edges of a link that makes all of them anew: of several changes, the last does."""
-    return LateEdges(link.kind, partial(checked_edges, link, graph.unchecked(edges=Edges())))
+    return late_edges(link, graph.unchecked(edges=Edges()))
 
 
 def _late_kinds(all_edges: Edges, edges: Edges, links: Sequence[Link]) -> set[str]:
@@ -152,61 +153,65 @@ def _late_kinds(all_edges: Edges, edges: Edges, links: Sequence[Link]) -> set[st
     return late - (followed & {*edges.kinds.names})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _WaitingEdges:
-    """Edges of a link after some changes, which follow these once something asks for them.
+    """Edges of a link that follow changes once something asks for them, all changes together.
 
     Attributes:
-        link: Makes them of those before a change.
-        edges: Those before the first change.
-        steps: What makes them after each change.
+        link: Makes them of those before.
+        edges: Those before the first change; or all edges there, where those of the link might be
+            made by the time that these are asked for.
+        stays: bool [nodes before the first change], those that are still there. They come first.
+        nodes: The graph after the last change, without edges.
     """
 
     link: ChangingLink
-    edges: Edges
-    steps: tuple[Callable[[Edges], Edges], ...] = ()
+    edges: Edges | DeferredEdges
+    stays: Mask
+    nodes: Graph
 
     def __call__(self) -> Edges:
-        edges = self.edges
-        for step in self.steps:
-            edges = step(edges)
-        return edges
-
-    def after(self, change: NodeChange) -> LateEdges:
-        """Return the edges of the graph after a change."""
-        if not change.takes:
-            return self.grown(change.graph, len(change.base))
-        shrunk = self.shrunk(change.left, change.stays)
-        if not change.brings:
-            return shrunk
-        if not isinstance(shrunk.make, _WaitingEdges):
-            return _made_anew(self.link, change.graph)
-        return shrunk.make.grown(change.graph, len(change.left))
-
-    def grown(self, graph: Graph, n_before: int) -> LateEdges:
-        """Return the edges of a graph with more nodes."""
-        nodes = graph.unchecked(edges=Edges())
-        return self._after(nodes, lambda edges: self.link.grow(nodes, edges, n_before))
-
-    def shrunk(self, graph: Graph, stays: Mask) -> LateEdges:
-        """Return the edges of a graph with fewer nodes."""
-        nodes = graph.unchecked(edges=Edges())
-
-        def shrink(edges: Edges) -> Edges:
+        edges, nodes, n_left = self._known(), self.nodes, int(np.count_nonzero(self.stays))
+        if edges is None:
+            return checked_edges(self.link, nodes)
+        bereft = np.zeros(n_left, np.bool_)
+        if n_left < len(self.stays):
+            stays = self.stays
             tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
             bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
             number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
-            left = edges.take(np.flatnonzero(tail_stays & head_stays))
-            left = replace(left, tails=seal(number[left.tails]), heads=seal(number[left.heads]))
-            return self.link.shrink(nodes, left, bereft)
+            edges = edges.take(np.flatnonzero(tail_stays & head_stays))
+            edges = replace(edges, tails=seal(number[edges.tails]), heads=seal(number[edges.heads]))
+        n_new = len(nodes) - n_left
+        if np.count_nonzero(bereft) + n_new > MAX_COMPARED * len(nodes):
+            return checked_edges(self.link, nodes)
+        if n_left < len(self.stays):
+            left = nodes
+            if n_new:
+                is_left = np.arange(len(nodes)) < n_left
+                left = nodes.unchecked(**node_columns_left(nodes, is_left))
+            edges = self.link.shrink(left, edges, bereft)
+        return self.link.grow(nodes, edges, n_left) if n_new else edges
 
-        return self._after(nodes, shrink)
+    def _known(self) -> Edges | None:
+        """Return the edges before the first change; None where they are not there, or state facts.
 
-    def _after(self, nodes: Graph, step: Callable[[Edges], Edges]) -> LateEdges:
-        """Return the edges after one change more; after many, all of them are made anew."""
-        if len(self.steps) == MAX_WAITING:
-            return _made_anew(self.link, nodes)
-        return LateEdges(self.link.kind, replace(self, steps=(*self.steps, step)))
+        Such edges go with what states them.
+        """
+        edges: Edges | None = self.edges
+        if isinstance(edges, DeferredEdges):
+            edges = edges.made_of(self.link.kind)
+        return edges if edges is not None and _are_bare(edges) else None
+
+    def after(self, change: NodeChange) -> LateEdges:
+        """Return the edges of the graph after one change more."""
+        nodes = change.graph.unchecked(edges=Edges())
+        stays = self.stays
+        if change.takes:
+            stays, before = stays.copy(), np.flatnonzero(stays)
+            stays[before] = change.stays[: len(before)]
+        make = replace(self, stays=stays, nodes=nodes)
+        return late_edges(self.link, nodes)._replace(make=make)
 
 
 def _edges_that_wait(base: Graph, edges: Edges, links: Sequence[Link]) -> dict[str, _WaitingEdges]:
@@ -229,10 +234,20 @@ def _edges_that_wait(base: Graph, edges: Edges, links: Sequence[Link]) -> dict[s
         is_one = kinds.count(link.kind) == 1 and link.kind not in waiting
         if changing is None or not is_one or not _follows(link):
             continue
-        own = made[link.kind] if link.kind in made else _of_kind(edges, link.kind)
-        if len(own) and (own.facts < 0).all() and not len(own.read_from.values):
-            waiting[link.kind] = _WaitingEdges(changing, own)
+        own: Edges | None = made.get(link.kind)
+        if link.kind in late:
+            own = before  # another thread may make them until then
+        elif own is None:
+            own = _of_kind(edges, link.kind)
+        if own is not None and (own is before or (len(own) and _are_bare(own))):
+            stays = np.ones(len(base), np.bool_)
+            waiting[link.kind] = _WaitingEdges(changing, own, stays, base)
     return waiting
+
+
+def _are_bare(edges: Edges) -> bool:
+    """Whether no edge states a fact or has a source."""
+    return bool((edges.facts < 0).all()) and not len(edges.read_from.values)
 
 
 def _of_kind(edges: Edges, kind: str) -> Edges:

@@ -16,6 +16,7 @@ from clew.graph import (
     VectorColumn,
     in_temporary_file,
     release_free_memory,
+    row_mask,
     take_vectors,
 )
 
@@ -42,6 +43,28 @@ def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: f
         vectors = np.asarray(chosen)
     tails, heads, _ = nearest_pairs(vectors, k, min_similarity)
     return Edges.of(kind, rows[tails], rows[heads], _cosines_of_pairs(vectors, tails, heads))
+
+
+def edges_from(
+    graph: Graph, kind: str, rows: Rows, some: Rows, k: int, min_similarity: float
+) -> Edges:
+    """Return those of the edges of `nearest_edges` that leave some nodes, by all cosines of these.
+
+    Args:
+        graph: as in `nearest_edges`.
+        kind: as in `nearest_edges`.
+        rows: as in `nearest_edges`, ascending.
+        some: the nodes; those that are not compared have no edges.
+        k: as in `nearest_edges`.
+        min_similarity: as in `nearest_edges`.
+    """
+    chosen = np.flatnonzero(row_mask(some, len(graph))[rows])
+    if not len(chosen):
+        return Edges.of(kind, [], [])
+    vectors = take_vectors(graph.vectors, rows)
+    pairs = nearest_of_some(vectors, chosen, k, min_similarity)
+    cosines = _cosines_of_pairs(vectors, pairs.rows, pairs.others)
+    return Edges.of(kind, rows[pairs.rows], rows[pairs.others], cosines)
 
 
 def grown_edges(

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from clew.graph import Edges, Graph, Mask, Rows, distinct
-from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
+from clew.link._shared import edges_from, grown_edges, nearest_edges, shrunk_edges
 
 DEFINES = "defines"  # the relation of the facts that state the symbols of a file
 CODE_FILE = re.compile(
@@ -59,6 +59,12 @@ class Similar:
 
     def on(self, graph: Graph) -> Edges:
         return nearest_edges(graph, self.kind, self._compared(graph), self.k, self.min_similarity)
+
+    def among(self, graph: Graph, rows: Rows) -> Edges:
+        """Return the edges from some rows, as `on` returns them where it finds all."""
+        return edges_from(
+            graph, self.kind, self._compared(graph), rows, self.k, self.min_similarity
+        )
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         rows = self._compared(graph)

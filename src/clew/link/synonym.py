@@ -20,7 +20,7 @@ import numpy as np
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.nearest.shared_columns import nearest_by_columns
-from clew.graph import Edges, Graph, Mask, row_mask
+from clew.graph import Edges, Graph, Mask, Rows, row_mask
 from clew.link._shared import grown_edges, nearest_edges, shrunk_edges
 from clew.link.name_words import NameWords, NameWordsPart
 
@@ -84,6 +84,11 @@ class Synonym:
         )
         long = np.flatnonzero(names.letters[tails] >= self.min_letters)
         return Edges.of(self.kind, rows[tails[long]], rows[others[long]], cosines[long])
+
+    def among(self, graph: Graph, rows: Rows) -> Edges:
+        """Return the edges from some rows; all edges where any of these is a name."""
+        is_name = row_mask(rows, len(graph)) & graph.kinds.mask("entity")
+        return self.on(graph) if is_name.any() else Edges.of(self.kind, [], [])
 
     def grow(self, graph: Graph, before: Edges, n_before: int) -> Edges:
         if not self.grows:

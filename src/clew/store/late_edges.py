@@ -104,6 +104,7 @@ def with_late_edges(
         raise ValueError(f"{LATE_PLACES} are not among the {len(edges)} edges that there are")
     parts: list[Edges | LateEdges] = [edges.take(np.arange(*bounds[:2]))]
     for i, kind in enumerate(places, 1):
-        parts.append(LateEdges(kind, partial(links[kind].on, nodes)))
+        link = links[kind]
+        parts.append(LateEdges(kind, partial(link.on, nodes), partial(link.among, nodes)))
         parts.append(edges.take(np.arange(bounds[i], bounds[i + 1])))
     return graph.unchecked(edges=DeferredEdges(parts))
