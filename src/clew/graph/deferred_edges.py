@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.forking import renew_after_fork
-from clew.graph.columns import Labels, Mask, Ragged, Rows, Vectors, offsets_of, row_mask, seal
+from clew.graph.columns import Labels, Ragged, Rows, Vectors, offsets_of, row_mask, seal
 from clew.graph.edges import Edges
 
 
