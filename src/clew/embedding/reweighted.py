@@ -121,6 +121,7 @@ class Reweighting:
         self._made: tuple[Embedder, BagTable] | None = None
         self._term_counts = np.zeros(0, np.int64)
         self._counted_since: dict[tuple[str, int], BagSegment] = {}
+        self._segments: dict[str, tuple[BagSegment, ...]] = {}
         self.renew_locks()
         renew_after_fork(self)
 
@@ -141,8 +142,29 @@ class Reweighting:
         """What embeds questions."""
         return self._result()[0]
 
-    def segment(self, owner: str, number: int) -> BagSegment:
-        """Return a segment of the vectors of nodes or facts, with the weights as they are now."""
+    def known(self, owner: str) -> tuple[BagSegment, ...] | None:
+        """Return what `segments` does, or None where it is not there yet."""
+        return self._segments.get(owner)
+
+    def segments(self, owner: str) -> tuple[BagSegment, ...]:
+        """Return the segments of the vectors of nodes or facts, with the weights as they are now.
+
+        Whoever compares wants all of them. Threads that wait for them wait once: a lock for each of
+        many segments would go from one to the other for every segment.
+        """
+        known = self._segments.get(owner)
+        if known is None:
+            with self.lock:
+                known = self._segments.get(owner)
+                if known is None:
+                    vectors = self._graph.vectors if owner == NODES else self._graph.facts.vectors
+                    numbers = range(len(VectorColumn.of(vectors).segments))
+                    known = tuple([self._segment(owner, number) for number in numbers])
+                    self._segments[owner] = known
+        return known
+
+    def _segment(self, owner: str, number: int) -> BagSegment:
+        """Return one of `segments`."""
         segment = self._built_segment(owner, number)
         _, table = self._result()
         embedder, halves = table.embedder, _halves_of(segment, table)
@@ -222,7 +244,7 @@ class Reweighting:
 
 
 class _ReweightedBags:
-    """A segment of vectors, which one thread weights while others wait; see `LateBags`.
+    """A segment of vectors, which is weighted when one is first asked for; see `LateBags`.
 
     Args:
         reweighting: what computes the weights.
@@ -233,7 +255,6 @@ class _ReweightedBags:
     def __init__(self, reweighting: Reweighting, owner: str, number: int) -> None:
         self.width = reweighting.width
         self._reweighting, self._place = reweighting, (owner, number)
-        self._made: BagSegment | None = None
 
     @property
     def table(self) -> BagTable:
@@ -243,7 +264,7 @@ class _ReweightedBags:
     @property
     def is_made(self) -> bool:
         """Whether they are there."""
-        return self._made is not None
+        return self._reweighting.known(self._place[0]) is not None
 
     @property
     def is_counted(self) -> bool:
@@ -252,12 +273,8 @@ class _ReweightedBags:
 
     def of(self, rows: NDArray[np.int64]) -> BagSegment:
         """Return some of the rows."""
-        made = self._made
-        if made is None:
-            with self._reweighting.lock:  # many segments would have as many locks
-                if self._made is None:
-                    self._made = self._reweighting.segment(*self._place)
-                made = self._made
+        owner, number = self._place
+        made = self._reweighting.segments(owner)[number]
         return made if len(rows) == len(made.scales) else made.take(rows)
 
 
