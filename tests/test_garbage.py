@@ -130,6 +130,20 @@ def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
     assert left <= most < len(known)
 
 
+def test_what_is_built_is_looked_at_when_as_much_is_built_again(monkeypatch):
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(len(built)))
+    built: list[object] = []
+    with collecting_rarely():
+        pass
+    for _ in range(4):
+        with collecting_rarely():
+            for _ in range(3):
+                with collecting_rarely():  # which ends no build
+                    built.append([[i] for i in range(2 * MIN_NEW)])
+    assert collected in ([6, 12], [3, 9]), "every second time, and never within a block"
+
+
 def test_nothing_is_collected_where_somebody_has_switched_that_off():
     gc.disable()
     try:

@@ -28,16 +28,30 @@ MAX_GROWTH = 1.25
 `MIN_NEW` more are allowed besides."""
 
 
+class _Own(threading.local):
+    """The blocks that a thread runs, one within the other.
+
+    Attributes:
+        count: How many.
+        at_first: Blocks of memory in use when the outermost began.
+    """
+
+    count = at_first = 0
+
+
 class _Builders:
     """How many blocks are being run, and what was set before the first.
 
     Attributes:
         count: How many are being run.
+        of_thread: Those of the thread.
         looked_at: Blocks of memory in use when all objects were looked at last; 0 for never.
+        spared: Whether what was built since then is taken for what stays.
     """
 
     def __init__(self) -> None:
         self.count = self.looked_at = 0
+        self.spared, self.of_thread = False, _Own()
         self.before = self.own = gc.get_threshold()
         self.renew_locks()
         renew_after_fork(self)
@@ -50,6 +64,9 @@ class _Builders:
             self._restore()
 
     def enter(self) -> None:
+        if self.of_thread.count == 0:
+            self.of_thread.at_first = sys.getallocatedblocks()
+        self.of_thread.count += 1
         with self.lock:
             self.count += 1
             if self.count == 1:
@@ -59,9 +76,10 @@ class _Builders:
                 gc.set_threshold(*self.own)
 
     def leave(self) -> None:
+        self.of_thread.count -= 1
         with self.lock:
             self.count = max(0, self.count - 1)  # a block in which the process was forked is ended
-            is_due = self._is_due()
+            is_due = self.of_thread.count == 0 and self._is_due()
             if self.count == 0:
                 if not is_due:
                     _count_as_old()
@@ -72,14 +90,15 @@ class _Builders:
     def _is_due(self) -> bool:
         """Return whether so much has come since all objects were looked at that it is time again.
 
-        What the first block leaves behind is taken for what stays.
+        What a block leaves behind that builds much is taken for what stays, but not twice.
         """
         now = sys.getallocatedblocks()
         before = self.looked_at = min(self.looked_at or now, now)
         if now <= before * MAX_GROWTH + MIN_NEW:
             return False
         self.looked_at = now
-        return gc.isenabled() and self.own[0] > 0
+        self.spared = not self.spared and now - self.of_thread.at_first > MIN_NEW
+        return not self.spared and gc.isenabled() and self.own[0] > 0
 
     def _restore(self) -> None:
         if gc.get_threshold() == self.own:  # nobody else has set it

@@ -2,10 +2,12 @@
 
     python -m tests.benchmarks.ready --folder FOLDER
     python -m tests.benchmarks.ready --folder FOLDER --as-it-comes --before CHECKOUT
+    python -m tests.benchmarks.ready --folder FOLDER --change
 
 FOLDER is read once, with names or, `--as-it-comes`, without, the index is saved whole, and so is the machine code of what questions call.
 Then new processes import clew, open it and ask twelve questions one after the other, by the default recipe, but for
-those that nothing in FOLDER answers, which do not bind the recipe. The
+those that nothing in FOLDER answers, which do not bind the recipe. With `--change` they ask one question, and
+then add two documents of two lines, one after the other. The
 figures are medians, in brackets the least and the worst; those of the processor are of all threads. With the folder of
 another checkout of clew, both are measured by turns, each on an index that it has made itself.
 """
@@ -54,6 +56,18 @@ for question in json.loads(sys.argv[3]):
         print(question)
     finish_compiling()
 """
+CHANGE = """
+import json, sys, time
+import clew
+index = clew.Index.load(sys.argv[1])
+index.ask(json.loads(sys.argv[2])[0])
+moments = [(time.process_time(), time.perf_counter())]
+for name in ("Anna", "Ben"):
+    text = f"{name} keeps the bees.\\nThe hives stand behind the mill."
+    index = index.add([clew.Document(f"notes/{name}.txt", text)])
+    moments.append((time.process_time(), time.perf_counter()))
+print(json.dumps(moments))
+"""
 OPEN = """
 import json, sys, time
 def now():
@@ -75,6 +89,10 @@ def figures_of(moments: list[tuple[float, float]]) -> dict[str, float]:
     processor, clock = (
         [after[i] - before[i] for before, after in pairwise(moments)] for i in range(2)
     )
+    if len(processor) == 2:
+        names = ("first change", "second change")
+        clocks = (f"{one} by the clock" for one in names)
+        return dict(zip((*names, *clocks), (*processor, *clock), strict=True))
     return {
         "import": processor[0],
         "open": processor[1],
@@ -103,8 +121,9 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--processes", type=int, default=15, help="that are measured of each")
     parser.add_argument("--as-it-comes", action="store_true", help="with symbols alone")
+    parser.add_argument("--change", action="store_true", help="measure the first change")
     options = parser.parse_args()
-    sources = sources_of(options)
+    sources, program = sources_of(options), CHANGE if options.change else OPEN
     with tempfile.TemporaryDirectory() as name:
         questions = list(QUESTIONS)
         extractor = "clew.Symbols()" if options.as_it_comes else "clew.NamesAndSymbols()"
@@ -118,7 +137,7 @@ def main() -> None:
         took: dict[str, list[dict[str, float]]] = {version: [] for version in sources}
         for _ in range(options.processes):
             for version, source in sources.items():
-                moments = run(source, OPEN, Path(name, version), json.dumps(questions))
+                moments = run(source, program, Path(name, version), json.dumps(questions))
                 took[version].append(figures_of(json.loads(moments)))
     for version, figures in took.items():
         print(f"{version}:")
