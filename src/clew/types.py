@@ -380,6 +380,8 @@ class DeferrableLink(Link, Protocol):
     """A link whose edges may be made when something first asks for edges of its kind, or for all.
 
     It makes them of the nodes and facts alone, and raises no error that a reader has to know of.
+    One that finds the edges from some nodes sooner than all edges may have a method `among(graph,
+    rows)` that returns those, in their order: what shows the edges of a context asks it.
     """
 
     @property
