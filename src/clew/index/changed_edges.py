@@ -163,12 +163,14 @@ class _WaitingEdges:
             made by the time that these are asked for.
         stays: bool [nodes before the first change], those that are still there. They come first.
         nodes: The graph after the last change, without edges.
+        left: That without what came since the first change; None where nobody has it.
     """
 
     link: ChangingLink
     edges: Edges | DeferredEdges
     stays: Mask
     nodes: Graph
+    left: Graph | None = None
 
     def __call__(self) -> Edges:
         edges, nodes, n_left = self._known(), self.nodes, int(np.count_nonzero(self.stays))
@@ -186,8 +188,8 @@ class _WaitingEdges:
         if np.count_nonzero(bereft) + n_new > MAX_COMPARED * len(nodes):
             return checked_edges(self.link, nodes)
         if n_left < len(self.stays):
-            left = nodes
-            if n_new:
+            left = self.left if n_new else nodes
+            if left is None:
                 is_left = np.arange(len(nodes)) < n_left
                 left = nodes.unchecked(**node_columns_left(nodes, is_left))
             edges = self.link.shrink(left, edges, bereft)
@@ -206,11 +208,13 @@ class _WaitingEdges:
     def after(self, change: NodeChange) -> LateEdges:
         """Return the edges of the graph after one change more."""
         nodes = change.graph.unchecked(edges=Edges())
-        stays = self.stays
+        stays, left = self.stays, self.left
         if change.takes:
             stays, before = stays.copy(), np.flatnonzero(stays)
             stays[before] = change.stays[: len(before)]
-        make = replace(self, stays=stays, nodes=nodes)
+            is_all = len(change.left) == np.count_nonzero(stays)  # nothing had come before
+            left = change.left.unchecked(edges=Edges()) if is_all else None
+        make = replace(self, stays=stays, nodes=nodes, left=left)
         return late_edges(self.link, nodes)._replace(make=make)
 
 
