@@ -499,7 +499,8 @@ class _Other:
         code = self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            with suppress(OSError):  # what was not sent goes nowhere
+            # What was not sent goes nowhere. Two threads that close at once leave one a ValueError.
+            with suppress(OSError, ValueError):
                 pipe.close()
         return code
 
