@@ -308,7 +308,7 @@ class CommunitySearch:
             else:
                 entities = graph.rows("entity")
             entities = distinct(entities[offered[entities]]).astype(np.int32)
-            vectors = graph.vectors[layers.entity_rows[entities]]
+            vectors = take_vectors(graph.vectors, layers.entity_rows[entities])
             relevance[entities] = similarities(vectors, query.vector)
             max_nearest = None if self.chunk_layer else self.max_nearest
             for name, layer in layers.entities.items():
@@ -615,7 +615,10 @@ def _with_reports(
     owners = np.repeat(np.repeat(rows, ends - begins), slots.lengths)
     vector = query.vector if query.fact_vector is None else query.fact_vector
     # Groups of equal similarity, 0 for the most similar facts.
-    groups = dense_ranks(similarities(graph.facts.vectors[graph.edges.facts[edges]], vector), 1.0)
+    every, places = np.unique(graph.edges.facts[edges], return_inverse=True)
+    # Those of a common name are hundreds of thousands, which no vector is made for.
+    likeness = similarities(take_vectors(graph.facts.vectors, every), vector)[places]
+    groups = dense_ranks(likeness, 1.0)
     order = np.lexsort((edges, groups, owners))
     first = order[np.flatnonzero(np.diff(owners[order], prepend=-1))]
     best_of = dict(zip(owners[first].tolist(), edges[first].tolist(), strict=True))
