@@ -113,7 +113,7 @@ def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
     known: list[weakref.ref[_Knot]] = []
 
     def leave_garbage():
-        for _ in range(40):
+        for _ in range(80):
             with collecting_rarely():
                 known.append(weakref.ref(_Knot(50_000)))
 
@@ -126,7 +126,10 @@ def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
     for worker in workers:
         worker.join()
     left = sum(one() is not None for one in known)
-    most = (before * 0.25 + MIN_NEW) / 100_000 + 4 * threads  # a list and its room are two blocks
+    most_blocks = before * 1.25 + MIN_NEW
+    if threads > 1:  # what others make meanwhile may count as built, once
+        most_blocks = most_blocks * 1.25 + MIN_NEW
+    most = (most_blocks - before) / 100_000 + 4 * threads  # a list and its room are two blocks
     assert left <= most < len(known)
 
 
