@@ -135,6 +135,8 @@ def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
 
 def test_what_is_built_is_looked_at_when_as_much_is_built_again(monkeypatch):
     collected: list[int] = []
+    in_use, others = sys.getallocatedblocks, sys.getallocatedblocks()
+    monkeypatch.setattr(sys, "getallocatedblocks", lambda: max(1, in_use() - others))
     monkeypatch.setattr(gc, "collect", lambda: collected.append(len(built)))
     built: list[object] = []
     with collecting_rarely():
