@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from clew import Index, Splitter
+from clew import Document, Index, Splitter
 from clew.embedding import compact
 from clew.embedding.reweighted import ReweightedColumn, as_built
 from clew.index import in_place
@@ -122,3 +122,35 @@ def test_threads_that_ask_at_once_weigh_once(monkeypatch):
         found = list(pool.map(lambda _: index.ask(QUESTIONS[0]).ids, range(16)))
     assert len(times) == 1
     assert found == [found[0]] * 16
+
+
+def long_text(chance, word):
+    """Text that has a word more often than a bag can say, and others that few have."""
+    rare = " ".join(f"harbour{chance.randrange(40)}" for _ in range(60))
+    return f"{word} " * 300 + rare
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_words_of_texts_without_a_bag_are_counted_too(is_loaded, tmp_path):
+    chance = random.Random(3)
+    first = [document(chance, number) for number in range(90)]
+    first += [Document(f"long {i}", long_text(chance, "ferry")) for i in range(3)]
+    index = Index.from_documents(first, splitter=Splitter(tokens=4000))
+    assert len(index.graph.vectors.segments[0].other_rows) == 3, "else all have bags"
+    if is_loaded:
+        index.save(tmp_path / "index")
+        index = Index.load(tmp_path / "index")
+    more = [document(chance, 900), Document("long 3", long_text(chance, "island"))]
+    index = index.add(more).delete("long 1")
+    if is_loaded:
+        index.save(tmp_path / "index")
+        index = Index.load(tmp_path / "index")
+    whole = index.compact()
+    followed, built = index.embedder.fitted, whole.embedder.fitted
+    assert np.array_equal(followed.piece_counts, built.piece_counts)
+    assert sorted(followed.vocabulary) == sorted(built.vocabulary)
+    assert np.allclose(followed.mean, built.mean, rtol=0, atol=1e-7)
+    assert furthest(by_id(index), by_id(whole)) < 1e-3
+    assert (
+        index.ask("Which harbour7 has a ferry?").ids == whole.ask("Which harbour7 has a ferry?").ids
+    )

@@ -218,7 +218,7 @@ class _MadeTexts(NamedTuple):
         """
         scales = embedder.scale_sums(counts) if rounded else embedder.scale_counts(counts)
         is_made: Mask = (scales[:, 2] > 0) & np.isfinite(scales[:, 2])
-        places = np.flatnonzero(is_made & _is_too_often(counts))
+        places = np.flatnonzero(is_made & are_too_often(counts))
         vectors = np.zeros((0, embedder.dimensions), np.float32)
         if len(places):
             vectors, _ = embedder.embed_counts(counts.take(places))
@@ -287,14 +287,14 @@ def embed_batch(embedder: StaticEmbedding, batch: tuple[Sequence[str], int]) -> 
     texts, n_kept = batch
     counts = TextCounts.of(texts)
     made = _MadeTexts.of(counts, *embedder.embed_counts(counts))
-    is_wanted = (made.is_made & _is_too_often(counts)) | (made.places < n_kept)
+    is_wanted = (made.is_made & are_too_often(counts)) | (made.places < n_kept)
     places = np.flatnonzero(is_wanted)
     return made._replace(
         counts=narrowed(counts), places=places, vectors=made.vectors_of(places).copy()
     )
 
 
-def _is_too_often(counts: TextCounts) -> Mask:
+def are_too_often(counts: TextCounts) -> Mask:
     """Return whether each text has a word more often than a bag says."""
     found = np.zeros(len(counts), np.bool_)
     for counted in (counts.of_pieces, counts.of_terms):
@@ -426,7 +426,7 @@ class _Rows:
         number_of: Numbering[str],
     ) -> None:
         """Add the rows that fit and hold no word too often."""
-        fits = fits & ~_is_too_often(counts)
+        fits = fits & ~are_too_often(counts)
         numbers, _ = number_of.of_lists([counts.terms])
         self.pieces.add(rows, counts.of_pieces, counts.pieces, fits)
         self.terms.add(rows, counts.of_terms, numbers, fits)

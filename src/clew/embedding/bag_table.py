@@ -40,6 +40,7 @@ MIN_ASKED = 64
 long as so many sums."""
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 MAX_COUNTED = 20_000  # texts that came since a build, whose bags are kept: some 1.5 KB each
+MAX_WITHOUT_BAGS = 1000  # texts without a bag, whose counts are kept: some 10 KB each
 
 
 class _Asked:
@@ -89,14 +90,25 @@ class _OfTerms:
     ) -> None:
         self.terms, self._embedder, self._before = terms, embedder, before
         self._signatures, self._weights = signatures, weights
-        known = None if before is None else before.__dict__.get("weights")
-        self._known_weights: Floats = np.zeros(0) if known is None else known
-        rarest = None if before is None else before.__dict__.get("rarest")
-        self._known_rarest = np.zeros(0, np.int64) if rarest is None else rarest
+        self._known_weights: Floats = np.zeros(0) if before is None else before._weights_so_far
+        self._known_rarest = np.zeros(0, np.int64) if before is None else before._rarest_so_far
 
     def with_terms(self, terms: Sequence[str]) -> _OfTerms:
         """Return these terms and more behind them; what is known of these is kept."""
         return _OfTerms(self._embedder, [*self.texts, *terms], before=self)
+
+    @property
+    def _weights_so_far(self) -> Floats:
+        """The weights of the first of the terms, as far as they are known."""
+        known = self._known_weights if self._weights is None else self._weights
+        made: Floats = self.__dict__.get("weights", known)
+        return made
+
+    @property
+    def _rarest_so_far(self) -> NDArray[np.int64]:
+        """The rarest pieces of the first of the terms, as far as they are known."""
+        made: NDArray[np.int64] = self.__dict__.get("rarest", self._known_rarest)
+        return made
 
     @cached_property
     def texts(self) -> Sequence[str]:
@@ -108,22 +120,27 @@ class _OfTerms:
         """The signature of each term, float32 [terms, 512]."""
         if self._signatures is not None:
             return self._signatures
-        before, self._before, n_before = self._before, None, 0
-        if before is not None and "signatures" in before.__dict__:
-            n_before = len(before.terms)
-        rows = signature_rows(self.terms[n_before:], SIGNATURE_WIDTH)
+        before, self._before = self._before, None
+        known = None if before is None else before._signatures_so_far
+        rows = signature_rows(self.terms[0 if known is None else len(known) :], SIGNATURE_WIDTH)
         starts, columns = freeze(rows.starts, np.int32), freeze(rows.columns, np.uint16)
         new = CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
-        if before is None or not n_before:
+        if known is None:
             return new
-        both = CompressedRows.stacked([before.signatures, new])
+        both = CompressedRows.stacked([known, new])
         return replace(both, starts=freeze(both.starts, np.int32))
+
+    @property
+    def _signatures_so_far(self) -> CompressedRows | None:
+        """The signatures of the first of the terms, as far as they are known."""
+        made = self.__dict__.get("signatures", self._signatures)
+        before = self._before
+        return before._signatures_so_far if made is None and before is not None else made
 
     @cached_property
     def rarest(self) -> NDArray[np.int64]:
         """The rarest piece of each term: int64 [terms]."""
-        known = self._known_rarest
-        weights = self._known_weights if self._weights is None else self._weights
+        known, weights = self._known_rarest, self._weights_so_far
         weighted = max(len(known), len(weights))
         by_weight = list(texts_at(self.terms, range(len(known), weighted)))
         others = list(texts_at(self.terms, range(weighted, len(self.terms))))
@@ -156,6 +173,7 @@ class BagTable:
 
     Attributes:
         recent: the bags of texts that were counted last.
+        counted_texts: the counts of texts that have no bag, as they were asked for last.
     """
 
     def __init__(
@@ -173,6 +191,7 @@ class BagTable:
         self._last_several: tuple[bytes, ComparedPieces, _OfTerms, Floats, Floats] | None = None
         self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
         self.recent: Kept[str, TextBags] = Kept(MAX_COUNTED)
+        self.counted_texts: Kept[str, TextCounts] = Kept(MAX_WITHOUT_BAGS)
         self._numbers: Numbering[str] | None = None
 
     @property

@@ -36,6 +36,7 @@ from clew.embedding.static import (
     StaticEmbedding,
     half_scales,
 )
+from clew.embedding.without_bags import TextsWithoutBags
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import (
@@ -99,10 +100,19 @@ class _Passages(NamedTuple):
     Attributes:
         segment: the bags, weighted as they were built.
         rows: int64 [m], those that are passages.
+        without_bags: those of them that have no bag.
     """
 
     segment: BagSegment
     rows: NDArray[np.int64]
+    without_bags: TextsWithoutBags
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The key of each passage, as the sample for the mean goes by: uint64 [m]."""
+        keys = self.segment.keys[self.rows]
+        keys[np.searchsorted(self.rows, self.without_bags.rows)] = self.without_bags.keys
+        return keys
 
 
 class Reweighting:
@@ -121,6 +131,7 @@ class Reweighting:
         self._made: tuple[Embedder, BagTable] | None = None
         self._term_counts = np.zeros(0, np.int64)
         self._counted_since: dict[tuple[str, int], BagSegment] = {}
+        self._without_bags: dict[tuple[str, int], TextsWithoutBags] = {}
         self._segments: dict[str, tuple[BagSegment, ...]] = {}
         self.renew_locks()
         renew_after_fork(self)
@@ -170,7 +181,14 @@ class Reweighting:
         embedder, halves = table.embedder, _halves_of(segment, table)
         now = replace(segment, table=table)
         with_mean = np.column_stack(now.half_sums(embedder.mean))
-        return replace(now, scales=seal(embedder.scales_of_halves(halves, with_mean)))
+        now = replace(now, scales=seal(embedder.scales_of_halves(halves, with_mean)))
+        without_bags = self._texts_without_bags(owner, number, segment)
+        if not len(without_bags.rows):
+            return now
+        others = now.others.copy()
+        places = np.searchsorted(now.other_rows, without_bags.rows)
+        others[places] = embedder.vectors_of(without_bags.counts)
+        return replace(now, others=seal(others))
 
     def _result(self) -> tuple[Embedder, BagTable]:
         """Return what embeds questions, and the table of all bags, which knows all their terms."""
@@ -194,14 +212,45 @@ class Reweighting:
         known = _bags_of(segments[number]) or self._counted_since.get(key)
         if known is None:
             start = sum(one.shape[0] for one in segments[:number])
-            known = bags_of_recent_texts(self._built, self._texts(owner, segments[number], start))
+            rows = np.flatnonzero(segments[number].has_vector)
+            texts = self._texts(owner, segments[number].shape[0], rows, start)
+            known = bags_of_recent_texts(self._built, texts)
             self._counted_since[key] = known
         return known
 
-    def _texts(self, owner: str, segment: VectorSegment, start: int) -> list[str]:
-        """Return the text of each row of a segment; an empty one where it has no vector."""
-        texts, graph = [""] * segment.shape[0], self._graph
-        own = np.flatnonzero(segment.has_vector) + start
+    def _texts_without_bags(self, owner: str, number: int, segment: BagSegment) -> TextsWithoutBags:
+        """Return the texts of a segment that have no bag, since they have a word too often.
+
+        Args:
+            owner: whose vectors they are.
+            number: which segment of these.
+            segment: what `_built_segment` returns for it.
+        """
+        key, graph = (owner, number), self._graph
+        known = self._without_bags.get(key)
+        if known is None:
+            rows, texts = segment.other_rows, list[str]()
+            if len(rows):
+                vectors = graph.vectors if owner == NODES else graph.facts.vectors
+                segments = VectorColumn.of(vectors).segments[:number]
+                start = sum(one.shape[0] for one in segments)
+                of_all = self._texts(owner, len(segment.scales), rows, start)
+                texts = [of_all[row] for row in rows.tolist()]
+            known = TextsWithoutBags.of(self._built, rows, texts)
+            self._without_bags[key] = known
+        return known
+
+    def _texts(self, owner: str, n: int, rows: NDArray[np.int64], start: int) -> list[str]:
+        """Return the texts of rows of a segment; an empty one for every other row.
+
+        Args:
+            owner: whose vectors they are.
+            n: how many rows the segment has.
+            rows: int64, some of them.
+            start: the row of all at which the segment starts.
+        """
+        texts, graph = [""] * n, self._graph
+        own = rows + start
         if owner == FACTS:
             found = list(texts_at(graph.facts.texts, own.tolist()))
         else:
@@ -214,9 +263,12 @@ class Reweighting:
     def _computed(self) -> tuple[Embedder, BagTable]:
         is_passage, start, found = self._graph.kinds.mask("passage"), 0, list[_Passages]()
         for number, one in enumerate(VectorColumn.of(self._graph.vectors).segments):
-            own = np.flatnonzero(is_passage[start : start + one.shape[0]])
+            among = is_passage[start : start + one.shape[0]]
+            own = np.flatnonzero(among)
             if len(own):
-                found.append(_Passages(self._built_segment(NODES, number), own))
+                segment = self._built_segment(NODES, number)
+                without_bags = self._texts_without_bags(NODES, number, segment).among(among)
+                found.append(_Passages(segment, own, without_bags))
             start += one.shape[0]
         pieces, terms = self._counted(found)
         ranked = np.argsort(-terms, kind="stable")[: min(MAX_WORDS, np.count_nonzero(terms))]
@@ -235,11 +287,14 @@ class Reweighting:
     def _counted(self, found: Sequence[_Passages]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how many passages have each piece, and each term of the table."""
         pieces, terms = np.zeros(PIECES, np.int64), np.zeros(len(self._built.terms), np.int64)
-        for segment, rows in found:
+        for segment, rows, (_, counts, numbers) in found:
             of_pieces, _ = segment.pieces.take(rows).entries
             of_terms, _ = segment.terms.take(rows).entries
             pieces += np.bincount(of_pieces, minlength=PIECES)
             terms += np.bincount(of_terms, minlength=len(terms))
+            if len(counts):
+                pieces += np.bincount(counts.pieces[counts.of_pieces.columns], minlength=PIECES)
+                terms += np.bincount(numbers[counts.of_terms.columns], minlength=len(terms))
         return pieces, terms
 
 
@@ -428,19 +483,20 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
     It is what `StaticEmbedding.fit` computes of the same passages, but for the rounding: words are
     added up over all texts before their vectors are.
     """
-    keys, numbers, rows = (list[NDArray[Any]]() for _ in range(3))
-    for number, (segment, own) in enumerate(found):
-        keys.append(segment.keys[own])
-        numbers.append(np.full(len(own), number))
-        rows.append(own)
-    places = places_of_keys(np.concatenate(keys), MAX_SAMPLE)
-    number_of, row_of = np.concatenate(numbers)[places], np.concatenate(rows)[places]
+    places = places_of_keys(np.concatenate([one.keys for one in found]), MAX_SAMPLE)
+    numbers = [np.full(len(one.rows), number) for number, one in enumerate(found)]
+    number_of = np.concatenate(numbers)[places]
+    row_of = np.concatenate([one.rows for one in found])[places]
     of_pieces, of_terms = np.zeros(PIECES), np.zeros(len(table.terms))
-    for number, (segment, _) in enumerate(found):
-        some = segment.take(row_of[number_of == number])
+    without_bags = np.zeros(DIMENSIONS + SIGNATURE_WIDTH)
+    for number, one in enumerate(found):
+        chosen = row_of[number_of == number]
+        some = one.segment.take(chosen)
         halves = _halves_of(some, table)
         of_pieces += _weighted_sums(some.pieces, OF_PIECES, halves[:, 0], PIECES)
         of_terms += _weighted_sums(some.terms, OF_TERMS, halves[:, 1], len(of_terms))
+        if len(one.without_bags.rows):
+            without_bags += one.without_bags.sum_without_mean(table.embedder, chosen)
     used = np.flatnonzero(of_pieces)
     weights = of_pieces[used] * table.piece_roots[used]
     meaning = _weighted_sum(weights, used)
@@ -450,8 +506,8 @@ def _mean_of(found: Sequence[_Passages], table: BagTable) -> Floats:
     spelling = np.bincount(
         signatures.columns, spread * signatures.values, minlength=SIGNATURE_WIDTH
     )
-    mean: Floats = np.concatenate([meaning, spelling]) / (len(places) + PRIOR_TEXTS)
-    return mean
+    total: Floats = np.concatenate([meaning, spelling]) + without_bags
+    return total / (len(places) + PRIOR_TEXTS)
 
 
 def _weighted_sum(weights: Floats, pieces: NDArray[np.int64]) -> Floats:

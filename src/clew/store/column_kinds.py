@@ -197,6 +197,12 @@ class Texts:
         return column[start:end]
 
     def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> Sequence[str]:
+        stored, n = parts[0], len(parts[0])
+        if isinstance(stored, TextColumn):
+            first = int(np.searchsorted(places >= n, True))  # of those that a change has
+            if (places[first:] >= n).all():  # no stored text has to be made
+                column, changed = stored.take(places[:first]), list(chain(*parts[1:]))
+                return column + [changed[place - n] for place in places[first:].tolist()]
         return self.take(tuple(chain.from_iterable(parts)), places)
 
     def renumbered(self, column: Sequence[str], new: Rows) -> Sequence[str]:

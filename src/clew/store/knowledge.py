@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clew.read import Knowledge
 from clew.read.extract.knowledge import CountTable
+from clew.store.column_kinds import Texts
 from clew.store.row_changes import RowHistory, change_of_objects, write_row_change
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
@@ -75,6 +76,9 @@ class StoredCounts(CountTable):
         texts: The texts, none of them twice.
         counts: int64 [texts].
 
+    Raises:
+        ValueError: A text comes twice, once all are made.
+
     Example:
         >>> from clew.store.text_column import StringTable
         >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
@@ -84,7 +88,7 @@ class StoredCounts(CountTable):
     """
 
     def __init__(self, texts: TextColumn, counts: NDArray[np.integer]) -> None:
-        self._texts, self._counts = texts, counts
+        self.texts, self.counts = texts, counts
         self._found: dict[str, int] = {}  # most of what a change asks for, the next one does, too
 
     def _find(self, text: str) -> int:
@@ -93,26 +97,29 @@ class StoredCounts(CountTable):
             if len(self._found) >= MAX_SHARE_LOOKED_UP * len(self):
                 return self._all.get(text, 0)
             place = self._place_of(text)
-            count = self._found[text] = 0 if place is None else int(self._counts[place])
+            count = self._found[text] = 0 if place is None else int(self.counts[place])
         return count
 
     @cached_property
     def _place_of(self) -> Callable[[str], int | None]:
-        return self._texts.places()
+        return self.texts.places()
 
     def _make(self) -> dict[str, int]:
         self.__dict__.pop("_place_of", None)  # which is not needed any more, nor what it found
         self._found = {}
-        return dict(zip(self._texts, self._counts.tolist(), strict=True))
+        table = dict(zip(self.texts, self.counts.tolist(), strict=True))
+        if len(table) != len(self):
+            raise ValueError("what an extractor has learnt counts a text twice")
+        return table
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self.texts)
 
     @property
     def stored(self) -> object:
         """What the counts are found by; see `clew.graph.sizes`."""
         found = self._found, self.__dict__.get("_place_of")
-        return self._texts, self._counts, found, self.made
+        return self.texts, self.counts, found, self.made
 
 
 class StoredTables(Mapping[str, Mapping[str, int]]):
@@ -219,7 +226,9 @@ def _followed(
     ]
     if not those:
         return table
-    history, texts, counts = RowHistory(len(table)), [*table], _counts(table)
+    history = RowHistory(len(table))
+    stored = table.texts if isinstance(table, StoredCounts) else tuple(table)
+    came_texts, counts = list[str](), _counts(table)
     for reader in those:
         came = history.follow(reader, column)
         new = reader.texts(f"{column}.texts")
@@ -227,21 +236,26 @@ def _followed(
         values = reader.numbers(f"{column}.counts")
         if len(new) != len(came) or len(values) != len(came) + len(changed):
             raise ValueError(f"{name} has other numbers of texts and counts than rows")
-        texts += new
+        came_texts += new
         counts = np.concatenate([counts, values[: len(new)]])
         counts[changed] = values[len(new) :]
-    numbers = history.numbers
-    return _table(name, [texts[number] for number in numbers.tolist()], counts[numbers])
+    numbers = history.numbers.astype(np.int64)
+    return _table(name, Texts().gather([stored, came_texts], numbers), counts[numbers])
 
 
-def _table(name: str, texts: Sequence[str], counts: NDArray[np.integer]) -> dict[str, int]:
+def _table(name: str, texts: Sequence[str], counts: NDArray[np.integer]) -> Mapping[str, int]:
+    is_valid = not len(counts) or counts.min() >= 1
+    if is_valid and isinstance(texts, TextColumn):
+        return StoredCounts(texts, counts)
     table = dict(zip(texts, counts.tolist(), strict=True))
-    if len(table) != len(texts) or (len(counts) and counts.min() < 1):
+    if len(table) != len(texts) or not is_valid:
         raise ValueError(f"{name} has a text twice, or one that never came")
     return table
 
 
 def _counts(table: Mapping[str, int]) -> Counts:
+    if isinstance(table, StoredCounts):
+        return np.asarray(table.counts, np.int64)
     return np.fromiter(table.values(), np.int64, len(table))
 
 

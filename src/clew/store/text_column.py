@@ -240,10 +240,18 @@ class TextColumn(Sequence[str]):
         return _PlaceFinder(self)
 
     def count_distinct(self) -> int:
-        """Return the number of different texts; a table has a text once, so its are not made."""
-        if self.others:
-            return len(set(self))
-        return int(np.count_nonzero(np.bincount(self.codes, minlength=1)))
+        """Return the number of different texts; a table has a text once, so its are not made.
+
+        Example:
+            >>> table = StringTable(np.frombuffer(b"seaisland", np.uint8), np.array([0, 3, 9]))
+            >>> TextColumn(table, np.array([1, 0], np.int32), ("sea", "port")).count_distinct()
+            3
+        """
+        n = int(np.count_nonzero(np.bincount(self.codes, minlength=1)))
+        if not self.others:
+            return n
+        place_of = TextColumn(self.table, self.codes).places()
+        return n + sum(place_of(text) is None for text in set(self.others))
 
     def begins(self, other: object) -> bool:
         """Return whether another column is this one, perhaps with more texts behind."""
