@@ -14,6 +14,7 @@ from clew.embedding import compact
 from clew.store import columns, manifest
 from clew.store.manifest import generations, read_manifest
 from clew.store.narrow import narrowed, widening
+from clew.store.tables import ColumnWriter
 from tests.store.test_changes import every_size
 from tests.store.test_round_trip import same
 from tests.store.test_vector_bags import version_of
@@ -87,7 +88,7 @@ def test_what_an_earlier_clew_saved_opens_and_changes_as_before(tmp_path, monkey
     index = build(Names())
     index.save(tmp_path / "now")
     with monkeypatch.context() as earlier:
-        earlier.setattr(columns, "in_blocks", lambda arrays: arrays)
+        earlier.setattr(ColumnWriter, "done_in_blocks", ColumnWriter.done)
         earlier.setattr(columns, "compressed", lambda arrays, mapped: arrays)
         earlier.setattr(manifest, "BAGS_FORMAT", version)
         if version == 4:

@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows, Slots
 from clew.algorithms.kernels.postings import add_constant, add_term, add_to_groups
-from clew.graph import Floats, Mask, Rows, Vectors, first_places, freeze, offsets_of
+from clew.graph import (
+    Floats,
+    Mask,
+    Rows,
+    Vectors,
+    expand_ranges,
+    first_places,
+    freeze,
+    offsets_of,
+)
 
 MAX_SHORT = 1 << 16  # numbers of 16 bits
 BLOCK = 2**20  # postings that are added up at once, of 16 bytes each
@@ -174,6 +183,21 @@ class Postings(_ScoredTexts):
         """
         shape = int(terms.max(initial=-1)) + 1, n_texts
         return cls((CompressedRows.counted(terms, texts, shape, np.float32),))
+
+    @classmethod
+    def of_parts(cls, parts: Iterable[Postings]) -> Postings:
+        """Return the postings of the texts of all parts, one part after the other, as one segment.
+
+        Args:
+            parts: the postings of some texts each; there is at least one.
+
+        Example:
+            >>> parts = [Postings.of([[0, 1]]), Postings.of([[1], [0]])]
+            >>> joined = Postings.of_parts(parts)
+            >>> joined.texts_with(0).tolist(), joined.texts_with(1).tolist()
+            ([0, 2], [0, 1])
+        """
+        return cls((_stacked([segment for part in parts for segment in part.segments]),))
 
     @classmethod
     def of_arrays(
@@ -420,13 +444,23 @@ def _counted(texts: Iterable[Sequence[int]]) -> CompressedRows:
 
 
 def _stacked(segments: Sequence[CompressedRows]) -> CompressedRows:
-    """Return one segment beside the other, as one."""
+    """Return one segment beside the other, as one.
+
+    Every term's postings are put behind those of the segments before: nothing is sorted.
+    """
     if len(segments) == 1:
         return segments[0]
-    offsets = offsets_of([segment.width for segment in segments])
-    return CompressedRows.summed(
-        np.concatenate([segment.rows for segment in segments]),
-        np.concatenate([one.columns + at for one, at in zip(segments, offsets, strict=False)]),
-        np.concatenate([segment.values for segment in segments]),
-        (max(map(len, segments)), int(offsets[-1])),
-    )
+    lengths = np.zeros(max(map(len, segments)), np.int64)
+    for segment in segments:
+        lengths[: len(segment)] += segment.lengths
+    starts, width = offsets_of(lengths), 0
+    columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    free = starts[:-1].copy()  # where the next posting of each term comes
+    for segment in segments:
+        own = segment.lengths
+        slots = expand_ranges(free[: len(segment)], own)
+        columns[slots] = segment.columns + np.int32(width)
+        values[slots] = segment.values
+        free[: len(segment)] += own
+        width += segment.width
+    return CompressedRows(starts, columns, values, width)

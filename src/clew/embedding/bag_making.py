@@ -21,6 +21,7 @@ from clew.embedding.static import (
     CountsOf,
     StaticEmbedding,
     TextCounts,
+    widened,
 )
 from clew.embedding.word_vectors import DIMENSIONS
 from clew.graph import (
@@ -172,7 +173,7 @@ def bags_of_counts(table: BagTable, counts: TextCounts, *, rounded: bool = False
 
     Args:
         table: the table.
-        counts: of the texts.
+        counts: of the texts, perhaps as `narrowed` returns them.
         rounded: whether the scales may be rounded otherwise than those of the vectors.
     """
     rows = _Rows(len(counts))
@@ -336,18 +337,6 @@ def narrowed(counts: TextCounts) -> TextCounts:
         return replace(rows, columns=columns, values=values)
 
     return replace(counts, of_terms=in_less(counts.of_terms), of_pieces=in_less(counts.of_pieces))
-
-
-def widened(counts: TextCounts) -> TextCounts:
-    """Return counts as `TextCounts.of` does, of what `narrowed` returns."""
-
-    def as_counted(rows: CompressedRows) -> CompressedRows:
-        return replace(
-            rows, columns=rows.columns.astype(np.int32), values=rows.values.astype(np.float64)
-        )
-
-    of_terms, of_pieces = as_counted(counts.of_terms), as_counted(counts.of_pieces)
-    return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
 
 
 def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:

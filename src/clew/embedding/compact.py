@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.embedding.bag_making import Source, as_bags
 from clew.embedding.bag_segment import BagSegment, MadeBags
@@ -80,10 +82,38 @@ def bag_segments(
         replacement_texts: id -> the text that is embedded in place of the node's own.
     """
     rows, facts = rows_to_embed(graph), graph.facts
-    texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
-    of_nodes = Source(_with_late_bags(graph.vectors), rows, texts)
+    of_nodes = Source(
+        _with_late_bags(graph.vectors), rows, _TextsToEmbed(graph, rows, replacement_texts)
+    )
     of_facts = Source(_with_late_bags(facts.vectors), np.arange(len(facts)), facts.texts)
     return as_bags(embedder, [of_nodes, of_facts])
+
+
+class _TextsToEmbed(Sequence[str]):
+    """The texts of rows, which are made when some are asked for: rows that are bags have no need.
+
+    Args:
+        graph: as in `bag_segments`.
+        rows: int64 [n], the rows.
+        replacement_texts: as in `bag_segments`.
+    """
+
+    def __init__(
+        self, graph: Graph, rows: NDArray[np.int64], replacement_texts: Mapping[str, str]
+    ) -> None:
+        self._graph, self._rows, self._replacement_texts = graph, rows, replacement_texts
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, int):
+            return self[place : place + 1][0]
+        return texts_to_embed(self._graph, self._rows[place].tolist(), self._replacement_texts)
 
 
 def _with_late_bags(vectors: AnyVectors) -> AnyVectors:

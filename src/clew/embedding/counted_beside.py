@@ -17,11 +17,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bag_making import narrowed, widened
+from clew.embedding.bag_making import narrowed
 from clew.embedding.bags import BATCH
 from clew.embedding.compact import is_large
 from clew.embedding.embedded_texts import texts_to_embed
-from clew.embedding.static import TextCounts
+from clew.embedding.static import TextCounts, widened
 from clew.graph import Graph
 from clew.processes import ItemsBegun, begin_items, end_others
 
@@ -92,6 +92,7 @@ class CountsBeside:
         if work is None:
             return None
         counted = work.results() if self._texts == texts else None
+        self._nodes, self._texts = None, []  # they are not needed any more
         if not self._counts_late:
             end_others()
         return None if counted is None else _in_batches(counted)

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.embedding.bag_making import bags_of_counts, narrowed, widened
+from clew.embedding.bag_making import bags_of_counts, narrowed
 from clew.embedding.bag_segment import BagSegment
 from clew.embedding.bag_table import BagTable, number_terms
 from clew.embedding.static import CountsOf, TextCounts
@@ -65,14 +65,16 @@ class LateTexts:
         return self._counted is not None
 
     def of_group(self, group: int) -> tuple[TextCounts, NDArray[np.int64]]:
-        """Return the counts of the distinct texts of a group, and the place of each among them."""
+        """Return the counts of the distinct texts of a group, and the place of each among them.
+
+        They are as `narrowed` returns them.
+        """
         with self._lock:
             if self._counted is None:
                 with collecting_rarely():
                     self._counted = dict(enumerate(self._count()))
                 self._texts, self._counts_of = tuple, None  # they are not needed any more
-            counts, places = self._counted[group]
-        return widened(counts), places
+            return self._counted[group]
 
     def forget(self, group: int) -> None:
         """Forget the counts of a group, whose bags are made."""

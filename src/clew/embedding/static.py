@@ -421,7 +421,7 @@ class StaticEmbedding:
         """Add up the pieces and the terms of texts, batch by batch, perhaps in two threads.
 
         Args:
-            counts: of the texts.
+            counts: of the texts, perhaps in narrow types.
             take: called with the places of a batch, from one on and up to another, and the sums,
                 float64 [n, DIMENSIONS] and float64 [n, SIGNATURE_WIDTH].
         """
@@ -430,13 +430,14 @@ class StaticEmbedding:
             return
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
         spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
-        of_pieces, of_terms = self._weighted(counts)
+        weights = self.piece_weights[counts.pieces], self.term_weights(counts.terms)
 
         def make(first: int, last: int) -> None:
             for start in range(first, last, BATCH):
                 end = min(start + BATCH, last)
-                meaning = of_pieces.part(start, end).times_dense(pieces)
-                spelling = of_terms.part(start, end).dense_product(spellings)
+                of_pieces, of_terms = _weighted(widened(counts.part(start, end)), *weights)
+                meaning = of_pieces.times_dense(pieces)
+                spelling = of_terms.dense_product(spellings)
                 take(start, end, meaning, spelling)
 
         if n <= MIN_BESIDE:
@@ -466,16 +467,6 @@ class StaticEmbedding:
         first *= np.sqrt(MEANING_SHARE)
         second *= np.sqrt(1 - MEANING_SHARE)
         return unit_rows(halves), lengths
-
-    def _weighted(self, counts: TextCounts) -> tuple[CompressedRows, CompressedRows]:
-        """The weights of the pieces and of the terms of every text."""
-        of_pieces, of_terms = counts.of_pieces, counts.of_terms
-        idf_of_pieces = self.piece_weights[counts.pieces][of_pieces.columns]
-        idf = self.term_weights(counts.terms)
-        return (
-            of_pieces.with_values(np.sqrt(of_pieces.values * idf_of_pieces)),
-            of_terms.with_values((1 + np.log(of_terms.values)) * idf[of_terms.columns]),
-        )
 
     def term_weights(self, terms: Sequence[str]) -> Floats:
         """Return the weight of each term, idf^1.5: float64 [terms]."""
@@ -721,6 +712,34 @@ class TextCounts:
 
 CountsOf: TypeAlias = Callable[[Sequence[str]], TextCounts]
 """What counts texts."""
+
+
+def widened(counts: TextCounts) -> TextCounts:
+    """Return counts as `TextCounts.of` does, of those that are the same in narrower types."""
+
+    def as_counted(rows: CompressedRows) -> CompressedRows:
+        columns: NDArray[np.int32] = rows.columns.astype(np.int32, copy=False)
+        return replace(rows, columns=columns, values=rows.values.astype(np.float64, copy=False))
+
+    of_terms, of_pieces = as_counted(counts.of_terms), as_counted(counts.of_pieces)
+    return replace(counts, of_terms=of_terms, of_pieces=of_pieces)
+
+
+def _weighted(
+    counts: TextCounts, of_each_piece: Floats, of_each_term: Floats
+) -> tuple[CompressedRows, CompressedRows]:
+    """The weights of the pieces and of the terms of every text.
+
+    Args:
+        counts: of the texts.
+        of_each_piece: float64 [pieces], the weights of the pieces by themselves.
+        of_each_term: float64 [terms].
+    """
+    of_pieces, of_terms = counts.of_pieces, counts.of_terms
+    return (
+        of_pieces.with_values(np.sqrt(of_pieces.values * of_each_piece[of_pieces.columns])),
+        of_terms.with_values((1 + np.log(of_terms.values)) * of_each_term[of_terms.columns]),
+    )
 
 
 def _with_numbers(

@@ -28,6 +28,7 @@ from clew.graph import (
     add_generated,
     release_free_memory,
 )
+from clew.graph.validate import validate_edges
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
 from clew.index.words_beside import WordsBeside, load_identifier
@@ -210,7 +211,15 @@ class _Counting:
         self.beside = CountsBeside() if is_wanted else None
         self.counts = self.beside or known.counts
         # What a caller has made is not called once more, since it may take long.
-        self.begin_early = self.begin if is_wanted and config.canonical is None else None
+        self._begins_early = is_wanted and config.canonical is None
+
+    @property
+    def begin_early(self) -> Callable[[Graph], None] | None:
+        """What begins as soon as the nodes are there; None where it waits for the facts.
+
+        It is made when it is asked for, since one that is kept would keep itself alive.
+        """
+        return self.begin if self._begins_early else None
 
     def begin(self, nodes: Graph) -> None:
         """Have other processes count, unless they do already."""
@@ -264,9 +273,25 @@ def _linked(graph: Graph, config: IndexConfig, progress: bool, is_large: bool = 
             made.append(late_edges(link, nodes))
         else:
             made.append(edges_by(link, graph))
-    early = [edges for edges in made if isinstance(edges, Edges)]
-    linked = nodes.with_edges(Edges.join(early))
-    return linked if len(early) == len(made) else nodes.unchecked(edges=DeferredEdges(made))
+    return with_parts(nodes, made)
+
+
+def with_parts(nodes: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
+    """Return a graph with edges, of which some are made when something first asks for them.
+
+    Args:
+        nodes: A graph.
+        parts: Its edges in turn.
+
+    Raises:
+        ValueError: An edge that is there leads nowhere.
+    """
+    early = [part for part in parts if isinstance(part, Edges)]
+    if len(early) == len(parts):
+        return nodes.with_edges(Edges.join(early))
+    edges = DeferredEdges(parts)
+    validate_edges(nodes.unchecked(edges=edges.of_kinds(())))
+    return nodes.unchecked(edges=edges)
 
 
 def late_edges(link: Link, nodes: Graph) -> LateEdges:

@@ -24,8 +24,7 @@ from clew.graph import (
     seal,
 )
 from clew.graph.filtering import edges_left, node_columns_left
-from clew.graph.validate import validate_edges
-from clew.index.build import checked_edges, edges_by, late_edges
+from clew.index.build import checked_edges, edges_by, late_edges, with_parts
 from clew.types import ChangingLink, ExchangingLink, Link
 
 MAX_COMPARED = 0.25
@@ -66,7 +65,7 @@ def with_edges_after(change: NodeChange, links: Sequence[Link], *, waits: bool =
         else:
             own = _of_kind(edges, link.kind)
             parts.append(_followed(changing, change, own, waits=waits))
-    return _with_parts(graph, parts)
+    return with_parts(graph, parts)
 
 
 def follow_one_by_one(links: Sequence[Link]) -> bool:
@@ -120,16 +119,6 @@ def _bereft(link: ChangingLink, change: NodeChange, edges: Edges) -> Mask:
         return lost
     tails = edges.tails[stays[edges.tails] & ~stays[edges.heads]]
     return row_mask(tails, len(base))[stays]
-
-
-def _with_parts(graph: Graph, parts: Sequence[Edges | LateEdges]) -> Graph:
-    """Return the graph with edges, of which some are made when something first asks for them."""
-    early = [part for part in parts if isinstance(part, Edges)]
-    if len(early) == len(parts):
-        return graph.with_edges(Edges.join(early))
-    edges = DeferredEdges(parts)
-    validate_edges(graph.unchecked(edges=edges.of_kinds(())))
-    return graph.unchecked(edges=edges)
 
 
 def _made_anew(link: Link, graph: Graph) -> LateEdges:

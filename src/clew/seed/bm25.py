@@ -43,6 +43,8 @@ FUNCTION_WEIGHT = 1 / 3  # of "how", "do" and the like, which are rare in refere
 MIN_COMMON = 0.3  # of the nodes, which have a stem that is common among them
 BLOCK = 256  # texts whose terms are looked for together
 MIN_BY_RUNS = 512  # texts of which each distinct run of signs is read once
+MIN_PART = 16_384  # of these, those whose words are counted together: a part takes some 40 MB
+MAX_PARTS = 16
 LARGE_BLOCK = 2048  # of these, those whose runs are numbered together
 MAX_KEPT_QUESTIONS = 16  # whose weights of stems are kept
 MAX_SHARE_LOOKED_UP = 1 / 16  # of saved stems, above which all are made
@@ -242,8 +244,7 @@ class InvertedIndexPart:
         if len(rows) < MIN_BY_RUNS:
             postings = Postings.of(self._numbered(graph, rows, languages, forms))
         else:
-            numbers, owners = self._numbered_by_runs(graph, rows, languages, forms)
-            postings = Postings.of_pairs(numbers, owners, len(rows))
+            postings = Postings.of_parts(self._parts(graph, rows, languages, forms))
         return InvertedIndex(rows, stems, tuple(map(dict, forms)), languages.names, postings)
 
     def _of_same_rows(self, graph: Graph, rows: Rows) -> InvertedIndex | None:
@@ -353,11 +354,21 @@ class InvertedIndexPart:
             for place, run in groupby(range(len(some)), places.__getitem__):
                 yield from forms[place].numbers_of([lists[i] for i in run])
 
-    def _numbered_by_runs(
+    def _parts(
         self, graph: Graph, rows: Rows, languages: Languages, forms: Sequence[Forms]
+    ) -> Iterator[Postings]:
+        """Yield the postings of some nodes each, of which all words are in memory at once."""
+        stems = [RunStems(of_one, terms_of_all) for of_one in forms]
+        size = max(MIN_PART, len(rows) // MAX_PARTS)
+        for start in range(0, len(rows), size):
+            own = rows[start : start + size]
+            numbers, owners = self._numbered_by_runs(graph, own, languages, stems)
+            yield Postings.of_pairs(numbers, owners, len(own))
+
+    def _numbered_by_runs(
+        self, graph: Graph, rows: Rows, languages: Languages, stems: Sequence[RunStems]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return what `_numbered` yields, and the place of the node that has each number."""
-        stems = [RunStems(of_one, terms_of_all) for of_one in forms]
         numbers, owners = list[NDArray[np.int32]](), list[NDArray[np.int32]]()
         headings = cache(partial(canonical_text, graph))  # many nodes have one heading
         for start in range(0, len(rows), LARGE_BLOCK):

@@ -52,6 +52,7 @@ _BRACKETS = {"](": "[", ">`_": "`"}  # marks, and the nearest sign before at whi
 _ADDRESS = "://"  # a link with this mark has at most one word
 WITHOUT_LINKS = -1
 MAX_KEPT_COUNTS = 256  # passages of a graph, such as candidates, that soon come again
+TOGETHER = 8192  # texts that are looked through at once, some MB
 COUNTS = Kept[tuple[str, int], int](2_048)  # of texts, by how many are enough
 
 
@@ -147,9 +148,11 @@ class LinkedWordsPart:
     def _counts_of(self, texts: Sequence[str]) -> list[int]:
         """Return the words of some texts outside of links."""
         counts = [WITHOUT_LINKS] * len(texts)
-        for place, has_enough in _with_marks(texts, self.enough):
-            is_known = has_enough and _has_link(texts[place])
-            counts[place] = self.enough if is_known else self._count(texts[place])
+        for start in range(0, len(texts), TOGETHER):
+            some = texts[start : start + TOGETHER]
+            for place, has_enough in _with_marks(some, self.enough):
+                is_known = has_enough and _has_link(some[place])
+                counts[start + place] = self.enough if is_known else self._count(some[place])
         return counts
 
     def _count(self, text: str) -> int:

@@ -30,7 +30,7 @@ from clew.store.narrow import narrowed
 from clew.store.saved_index import Pair, SavedIndex
 from clew.store.source_maps import read_source_maps, write_source_maps
 from clew.store.stage_parts import restore_stage_parts, write_stage_parts
-from clew.store.tables import Arrays, ColumnReader, ColumnWriter, in_blocks
+from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 from clew.store.vector_bags import MAPPED, read_vectors, write_vectors
 
 ROW_COLUMNS = ("tokens", "documents", "parents", "previous")
@@ -97,9 +97,9 @@ def columns_of(index: SavedIndex) -> Arrays:
     write_inverted_index(writer, index.graph)
     if are_many:
         write_stage_parts(writer, index.graph)
-    arrays = writer.done()
-    # What is small is saved in the format that an earlier clew reads, too.
-    return compressed(narrowed(in_blocks(arrays)), (*MAPPED, TEXT_BLOCKS)) if are_many else arrays
+    if not are_many:
+        return writer.done()  # in the format that an earlier clew reads, too
+    return compressed(narrowed(writer.done_in_blocks()), (*MAPPED, TEXT_BLOCKS))
 
 
 def read_columns(

@@ -122,7 +122,7 @@ def unpack_array(packed: NDArray[np.uint8]) -> NDArray[Any]:
     return array
 
 
-def compress(raw: bytes | memoryview) -> bytes:
+def compress(raw: bytes | bytearray | memoryview) -> bytes:
     """Return bytes as one frame."""
     frame: bytes = zstandard.ZstdCompressor(level=LEVEL).compress(raw)
     return frame

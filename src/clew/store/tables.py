@@ -6,24 +6,25 @@ Every distinct text is written once, and columns hold small numbers in its place
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph import AnyVectors, Labels, Ragged, Rows, freeze
+from clew.graph import AnyVectors, Labels, Ragged, Rows, freeze, offsets_of
 from clew.store.manifest import TEXT_BLOCKS as BLOCKS
 from clew.store.narrow import widening
 from clew.store.text_bytes import CompressedBytes, PlainBytes, TextBytes, compress_blocks
-from clew.store.text_column import StringTable, TextColumn, texts_of
+from clew.store.text_column import ENCODING, StringTable, TextColumn, texts_of
 
 Arrays = dict[str, NDArray[Any]]
 
 RUN = "strings.bytes"  # all texts as they are
 MIN_STORED = 10_000  # texts in all that stay as they were saved; fewer are made at once
+ENCODED = 4096  # texts that are encoded at once
 MAX_ONE_BY_ONE = 4  # parts of a text that are made one by one, which takes less than a run
 
 
@@ -79,10 +80,31 @@ class ColumnWriter:
 
     def done(self) -> Arrays:
         """Return all arrays, with the texts as one run of UTF-8 and where each begins."""
-        words = [text.encode("utf-8", "surrogatepass") for text in self._codes]
+        words = [text.encode(*ENCODING) for text in self._codes]
         strings: Arrays = {
             "strings.starts": np.cumsum([0, *map(len, words)], dtype=np.int64),
             RUN: np.frombuffer(b"".join(words), np.uint8),
+        }
+        return self.arrays | strings
+
+    def done_in_blocks(self) -> Arrays:
+        """Return all arrays, with the texts compressed, block by block, and where each begins.
+
+        The run of all is at no time in memory.
+        """
+        lengths = array("q")
+
+        def encoded() -> Iterator[bytes]:
+            texts = iter(self._codes)
+            while some := [text.encode(*ENCODING) for text in islice(texts, ENCODED)]:
+                lengths.extend(map(len, some))
+                yield b"".join(some)
+
+        frames, starts = compress_blocks(encoded())
+        strings: Arrays = {
+            "strings.starts": offsets_of(np.array(lengths, np.int64)),
+            BLOCKS: frames,
+            f"{BLOCKS}.starts": starts,
         }
         return self.arrays | strings
 
@@ -239,13 +261,6 @@ class ColumnReader:
         if not is_row or starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
             raise ValueError(f"{name} does not divide its {len(values)} values into lists")
         return starts
-
-
-def in_blocks(arrays: Arrays) -> Arrays:
-    """Return arrays whose texts are compressed, block by block."""
-    frames, starts = compress_blocks(arrays[RUN])
-    others = {name: array for name, array in arrays.items() if name != RUN}
-    return others | {BLOCKS: frames, f"{BLOCKS}.starts": starts}
 
 
 def _joined(values: Sequence[str], start: int, end: int) -> str:

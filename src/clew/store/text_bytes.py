@@ -6,6 +6,7 @@ is a quarter of the texts, and what is in memory are the blocks of recent use.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -72,7 +73,7 @@ class CompressedBytes:
         ValueError: The last block is none.
 
     Example:
-        >>> blocks = CompressedBytes(*compress_blocks(np.frombuffer(b"seaisland", np.uint8)))
+        >>> blocks = CompressedBytes(*compress_blocks([b"sea", b"island"]))
         >>> len(blocks), bytes(blocks.cut(3, 9))
         (9, b'island')
     """
@@ -136,7 +137,18 @@ class CompressedBytes:
         return self._frames.cut(int(self._starts[number]), int(self._starts[number + 1]))
 
 
-def compress_blocks(raw: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return bytes as compressed blocks, one behind the other, and where each begins."""
-    frames = [compress(raw[start : start + BLOCK].tobytes()) for start in range(0, len(raw), BLOCK)]
+def compress_blocks(parts: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return bytes as compressed blocks, one behind the other, and where each begins.
+
+    Args:
+        parts: The bytes, in turn; a block may have several parts, and a part several blocks.
+    """
+    frames, waiting = list[bytes](), bytearray()
+    for part in parts:
+        waiting += part
+        whole = len(waiting) // BLOCK * BLOCK
+        frames += [compress(waiting[start : start + BLOCK]) for start in range(0, whole, BLOCK)]
+        del waiting[:whole]
+    if waiting:
+        frames.append(compress(waiting))
     return np.frombuffer(b"".join(frames), np.uint8), offsets_of([len(each) for each in frames])
