@@ -85,6 +85,20 @@ def test_answers_are_those_of_a_rebuild():
             assert [step.stage for step in one.trace][-1] != "index", "nothing is as it was"
 
 
+def test_the_trace_says_that_similar_passages_are_linked_by_weights_of_before():
+    def kept(index, recipe):
+        context = index.ask(QUESTIONS[-1], recipe=recipe)
+        notes = [step.notes for step in context.trace]
+        assert context.items
+        return [one for each in notes for one in each.get("as of the last compact", ())]
+
+    index, _ = history("no facts")
+    assert kept(index, "fused") == [], "no edges are there by cosines"
+    near = ["weights of words in edges between similar passages"]
+    assert kept(index, "budgeted") == near
+    assert kept(index.compact(), "budgeted") == []
+
+
 @pytest.mark.parametrize("variant", ["no facts", "names"])
 def test_what_is_saved_and_loaded_weighs_the_same(variant, tmp_path):
     index, chance = history(variant)

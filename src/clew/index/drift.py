@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clew.graph import DeferredEdges
 from clew.index.contents import IndexContents
 from clew.items import Step
+from clew.link import Alike, Similar
 
 KEPT, CHANGED, SHARE = "as of the last compact", "passages changed since", "share"
 WEIGHTS, NAMES = "weights of words in vectors", "names in passages that were there"
+NEAR = "weights of words in edges between similar passages"
 
 
 def drift_step(index: IndexContents) -> Step | None:
@@ -17,8 +20,9 @@ def drift_step(index: IndexContents) -> Step | None:
 
     Frequencies of words and nearest passages follow every change, and so do the weights of words in
     the vectors of the embedded default in an index of at least 1,000 nodes. In a smaller one they
-    are kept, and in none a passage is read again for names. Both are renewed by `Index.compact`,
-    and by the change with which a tenth of the passages has come or gone.
+    are kept, and so they are everywhere in the cosines by which passages are linked, once something
+    has asked for such edges. In none a passage is read again for names. All is renewed by
+    `Index.compact`, and by the change with which a tenth of the passages has come or gone.
 
     Its notes are "as of the last compact", the list of what is so, "passages changed since", and
     "share", that number by the passages that there are.
@@ -35,9 +39,20 @@ def drift_step(index: IndexContents) -> Step | None:
     read_by_all = index.knowledge is not None and len(index.graph.facts) > 0
     follows = embedder_now(index.graph) is not None
     kept = [WEIGHTS] * (index.fitted and not follows) + [NAMES] * read_by_all
+    if follows and _has_edges_by_cosine(index):
+        kept.append(NEAR)
     if not kept:
         return None
     return step_of(kept, index.changed, len(index.graph.rows("passage")))
+
+
+def _has_edges_by_cosine(index: IndexContents) -> bool:
+    """Whether there are edges that clew's own links made by the vectors of passages."""
+    kinds = {link.kind for link in index.config.links if isinstance(link, Similar | Alike)}
+    edges = index.graph.edges
+    if isinstance(edges, DeferredEdges):
+        kinds -= edges.waiting.keys()
+    return not kinds.isdisjoint(edges.kind_names)
 
 
 def joined_drift(steps: Sequence[Step | None], passages: int) -> Step | None:
