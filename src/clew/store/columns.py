@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ PARTS = "documents.parts"  # in place of "documents.text"
 BROUGHT = "documents.facts"  # what documents brought along, where some did
 DOCUMENT_TEXTS = ("id", "text", "source", "parent", "previous", "embedded_as", "format")
 NO_ROW = -1
+DEFAULTS = {each.name: each.default for each in fields(Document) if each.default is not MISSING}
 OTHER_TEXTS = tuple(name for name in DOCUMENT_TEXTS if name != "text")
 
 Metadata = Mapping[str, Any]
@@ -405,6 +406,7 @@ def read_documents(
     }
     if reader.has(f"{BROUGHT}.starts"):
         columns["facts"] = [*map(_triples_of, reader.lists(BROUGHT))]
+    columns = {name: own for name, own in columns.items() if not _are_defaults(name, own)}
     names, rows = tuple(columns), zip(*columns.values(), strict=True)
     if not reader.has(f"{PARTS}.starts"):
         texts = reader.texts("documents.text")
@@ -416,6 +418,16 @@ def read_documents(
         Document.stored(make_text, dict(zip(names, values, strict=True)))
         for make_text, values in zip(reader.joined_lists(PARTS), rows, strict=True)
     )
+
+
+def _are_defaults(name: str, values: Sequence[Any]) -> bool:
+    """Whether all documents have the default, which each has without holding it.
+
+    Of a vector this is not asked of all: to compare one takes a while.
+    """
+    if name == "vector":
+        return not any(value is not None for value in values)
+    return name in DEFAULTS and values.count(DEFAULTS[name]) == len(values)
 
 
 def _read_numbers(reader: ColumnReader, name: str, n: int, minimum: int = 0) -> list[int]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from functools import partial
 from itertools import chain, islice, pairwise
 from typing import Any, cast
 
@@ -201,7 +200,7 @@ class ColumnReader:
         """
         values = self.stored_texts(f"{name}.values")
         bounds = self._starts(f"{name}.starts", values).tolist()
-        return [partial(_joined, values, a, b) for a, b in pairwise(bounds)]
+        return [_Joined(values, a, b) for a, b in pairwise(bounds)]
 
     def distinct_texts(
         self, name: str, bounds: Sequence[int]
@@ -263,10 +262,18 @@ class ColumnReader:
         return starts
 
 
-def _joined(values: Sequence[str], start: int, end: int) -> str:
-    if end - start <= MAX_ONE_BY_ONE:
-        return "".join([values[place] for place in range(start, end)])
-    return "".join(values[start:end])
+class _Joined:
+    """Puts some texts together when it is called; an index has many of these."""
+
+    __slots__ = ("_end", "_start", "_values")
+
+    def __init__(self, values: Sequence[str], start: int, end: int) -> None:
+        self._values, self._start, self._end = values, start, end
+
+    def __call__(self) -> str:
+        if self._end - self._start <= MAX_ONE_BY_ONE:
+            return "".join([self._values[place] for place in range(self._start, self._end)])
+        return "".join(self._values[self._start : self._end])
 
 
 def _check_codes(name: str, codes: Rows, n: int, minimum: int) -> Rows:
