@@ -3,11 +3,13 @@
     python -m tests.benchmarks.ready --folder FOLDER
     python -m tests.benchmarks.ready --folder FOLDER --as-it-comes --before CHECKOUT
     python -m tests.benchmarks.ready --folder FOLDER --change
+    python -m tests.benchmarks.ready --folder FOLDER --changed 10
 
 FOLDER is read once, with names or, `--as-it-comes`, without, the index is saved whole, and so is the machine code of what questions call.
 Then new processes import clew, open it and ask twelve questions one after the other, by the default recipe, but for
 those that nothing in FOLDER answers, which do not bind the recipe. With `--change` they ask one question, and
-then add two documents of two lines, one after the other. The
+then add two documents of two lines, one after the other. With `--changed` the index that they open was changed in place before: so many
+of the shortest documents got a line more, one after the other, each change saved by itself. The
 figures are medians, in brackets the least and the worst; those of the processor are of all threads. With the folder of
 another checkout of clew, both are measured by turns, each on an index that it has made itself.
 """
@@ -68,6 +70,15 @@ for name in ("Anna", "Ben"):
     moments.append((time.process_time(), time.perf_counter()))
 print(json.dumps(moments))
 """
+SAVED_CHANGES = """
+import sys
+import clew
+index = clew.Index.load(sys.argv[1])
+for one in sorted(index.documents, key=lambda one: (len(one.text), one.id))[: int(sys.argv[2])]:
+    text = f"{one.text}\\n\\nThe hives stand behind the mill.\\n"
+    index = index.upsert([clew.Document(one.id, text, one.metadata, format=one.format)])
+    index.save(sys.argv[1])
+"""
 OPEN = """
 import json, sys, time
 def now():
@@ -122,6 +133,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=15, help="that are measured of each")
     parser.add_argument("--as-it-comes", action="store_true", help="with symbols alone")
     parser.add_argument("--change", action="store_true", help="measure the first change")
+    parser.add_argument("--changed", type=int, default=0, help="documents that changed before")
     options = parser.parse_args()
     sources, program = sources_of(options), CHANGE if options.change else OPEN
     with tempfile.TemporaryDirectory() as name:
@@ -132,6 +144,8 @@ def main() -> None:
             passages, *answered = run(source, BUILD, *arguments).splitlines()
             questions = [question for question in questions if question in answered]
             print(f"{version}: {int(passages):,} passages, {len(answered)} questions")
+            if options.changed:
+                run(source, SAVED_CHANGES, Path(name, version), options.changed)
         if len(questions) < 2:  # of a folder that is about something else
             questions = list(QUESTIONS)
         took: dict[str, list[dict[str, float]]] = {version: [] for version in sources}

@@ -373,7 +373,8 @@ def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str
 def _renumbered(segment: BagSegment, numbers: NDArray[np.int32]) -> BagSegment:
     """Return bags with entries of their own, and other numbers for the terms."""
     terms = segment.terms.compact()
-    terms = replace(terms, columns=numbers[terms.columns])
+    if (numbers != np.arange(len(numbers))).any():  # else they have these numbers
+        terms = replace(terms, columns=numbers[terms.columns])
     return replace(segment, pieces=segment.pieces.compact(), terms=terms)
 
 

@@ -78,9 +78,13 @@ class Bags:
         return replace(self, starts=self.starts[rows], ends=self.ends[rows])
 
     def compact(self) -> Bags:
-        """Return the same rows with entries of their own, row by row."""
-        places = self.places
-        return Bags.of(self.lengths, self.columns[places], self.counts[places])
+        """Return the same rows with entries of their own, row by row; as it is where they are."""
+        columns, counts = self.entries
+        if not np.may_share_memory(columns, self.columns):
+            return Bags.of(self.lengths, columns, counts)
+        if len(columns) == len(self.columns):
+            return self
+        return Bags.of(self.lengths, columns.copy(), counts.copy())
 
     @classmethod
     def of(cls, lengths: NDArray[Any], columns: NDArray[Any], counts: NDArray[np.uint8]) -> Bags:

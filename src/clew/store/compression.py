@@ -80,17 +80,16 @@ def pack_array(array: NDArray[Any]) -> NDArray[np.uint8]:
     plain = np.ascontiguousarray(array)
     plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
     flat = plain.reshape(-1)
-    forms = {AS_IT_IS: compress(flat.tobytes())}
-    if plain.dtype.itemsize > 1:
-        forms[IN_PLANES] = compress(_planes(flat))
-        if plain.dtype.kind in "iu":
-            steps = flat.copy()
-            np.subtract(flat[1:], flat[:-1], out=steps[1:])  # which may go round, and comes back
-            forms[STEPS_IN_PLANES] = compress(_planes(steps))
-    form = min(forms, key=lambda each: len(forms[each]))
+    form, smallest = AS_IT_IS, compress(flat.view(np.uint8).data)
+    if plain.dtype.itemsize > 1:  # one after the other: each takes as much memory as the array
+        if len(frame := compress(_planes(flat))) < len(smallest):
+            form, smallest = IN_PLANES, frame
+        are_whole = plain.dtype.kind in "iu"
+        if are_whole and len(frame := compress(_planes(_steps(flat)))) < len(smallest):
+            form, smallest = STEPS_IN_PLANES, frame
     shape = (*plain.shape, 0)[:2]
     head = plain.dtype.str.encode() + bytes([plain.ndim, form]) + bytes(3)
-    packed = head + np.array(shape, "<i8").tobytes() + forms[form]
+    packed = head + np.array(shape, "<i8").tobytes() + smallest
     return np.frombuffer(packed, np.uint8)
 
 
@@ -168,6 +167,13 @@ def _side_by_side(planes: NDArray[np.uint8]) -> NDArray[np.uint8]:
     for place, plane in enumerate(planes):
         turned[:, place] = plane
     return turned
+
+
+def _steps(flat: NDArray[Any]) -> NDArray[Any]:
+    """Return whole numbers as the steps to them, which may go round, and come back."""
+    steps = flat.copy()
+    np.subtract(flat[1:], flat[:-1], out=steps[1:])
+    return steps
 
 
 def _planes(flat: NDArray[Any]) -> bytes:
