@@ -143,12 +143,20 @@ def compress_blocks(parts: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[
     Args:
         parts: The bytes, in turn; a block may have several parts, and a part several blocks.
     """
-    frames, waiting = list[bytes](), bytearray()
+    # One run from the start: what the library returns for a block keeps the memory of a whole one.
+    frames, lengths, waiting = bytearray(), list[int](), bytearray()
+
+    def add(block: bytearray) -> None:
+        frame = compress(block)
+        frames.extend(frame)
+        lengths.append(len(frame))
+
     for part in parts:
         waiting += part
         whole = len(waiting) // BLOCK * BLOCK
-        frames += [compress(waiting[start : start + BLOCK]) for start in range(0, whole, BLOCK)]
+        for start in range(0, whole, BLOCK):
+            add(waiting[start : start + BLOCK])
         del waiting[:whole]
     if waiting:
-        frames.append(compress(waiting))
-    return np.frombuffer(b"".join(frames), np.uint8), offsets_of([len(each) for each in frames])
+        add(waiting)
+    return np.frombuffer(frames, np.uint8), offsets_of(lengths)
