@@ -135,6 +135,11 @@ def test_a_text_with_other_line_ends_is_a_copy():
     assert copies.copies_of(2) == [0, 1, 3]
 
 
+def test_a_copy_may_break_its_first_line_early():
+    graph = Graph.of([LONG.replace(" ", "\n", 1), LONG, f"  {LONG}\n"])
+    assert graph.part(DuplicatesPart()).copies_of(0) == [1, 2]
+
+
 def test_indented_lines_are_not_read_as_one():
     lines = ["for boat in boats_of_the_harbour:", "    sail(boat)", "rest()"]
     other = [*lines[:2], "     rest()"]

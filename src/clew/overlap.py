@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,54 +16,44 @@ from numpy.typing import NDArray
 from clew.algorithms.ranking import dense_ranks, reaches
 from clew.graph import Floats, Graph, Mask, freeze, texts_at
 
-BEGINNING = itemgetter(slice(16))  # of a text: hardly any line is shorter
+TOGETHER = 8192  # texts that are made at once
 INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
-
-
-class TextKeys(NamedTuple):
-    """Numbers by which texts are compared; those of texts that are alike are equal.
-
-    They are those of one process, and 0 for nodes that are no content.
-
-    Attributes:
-        beginnings: int64 [n], of how each text begins and how long it is.
-        texts: int64 [n], of each text.
-    """
-
-    beginnings: NDArray[np.int64]
-    texts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class TextKeysPart:
-    """The part that computes the `TextKeys` of a graph: the one part of copies that reads it all.
+    r"""The part that reads all content for copies: int64 [n], 0 for nodes that are no content.
+
+    The numbers of texts that are alike are equal. They are those of one process. A text has spaces
+    where lines end, unless some are indented, as those of code are.
 
     Example:
         >>> from clew import Graph
-        >>> keys = Graph.of(["It is all one", "other", "It is all one "]).part(TextKeysPart())
-        >>> bool(keys.texts[0] == keys.texts[2]), bool(keys.texts[0] == keys.texts[1])
+        >>> keys = Graph.of(["It is all one", "other", "It is all\none "]).part(TextKeysPart())
+        >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
         (True, False)
     """
 
-    def compute(self, graph: Graph) -> TextKeys:
+    def compute(self, graph: Graph) -> NDArray[np.int64]:
         return self._keys(graph, np.flatnonzero(graph.content))
 
-    def grow(self, graph: Graph, base: Graph, before: TextKeys) -> TextKeys:
+    def grow(self, graph: Graph, base: Graph, before: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what `compute` returns."""
         new, n = np.flatnonzero(graph.content), len(base)
-        of_new = self._keys(graph, new[new >= n])
-        pairs = zip(before, of_new, strict=True)
-        return TextKeys(*(np.append(old, more[n:]) for old, more in pairs))
+        return np.append(before, self._keys(graph, new[new >= n])[n:])
 
-    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: TextKeys) -> TextKeys:
+    def shrink(
+        self, graph: Graph, base: Graph, stays: Mask, before: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         """Return what `compute` returns."""
-        return TextKeys(*(keys[stays] for keys in before))
+        left: NDArray[np.int64] = before[stays]
+        return left
 
-    def _keys(self, graph: Graph, rows: NDArray[np.int64]) -> TextKeys:
-        texts = _stripped_texts(graph, rows)  # no other need be made
-        keys = TextKeys(*(np.zeros(len(graph), np.int64) for _ in range(2)))
-        keys.beginnings[rows] = list(map(hash, [(BEGINNING(text), len(text)) for text in texts]))
-        keys.texts[rows] = list(map(hash, texts))
+    def _keys(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        keys = np.zeros(len(graph), np.int64)
+        for start in range(0, len(rows), TOGETHER):
+            some = rows[start : start + TOGETHER]
+            keys[some] = list(map(hash, _texts_on_one_line(graph, some)))
         return keys
 
 
@@ -161,22 +150,10 @@ class Duplicates:
 
 
 def _texts_that_come_again(graph: Graph) -> dict[int, str]:
-    """Return the texts that several rows of content have, by their rows, ascending.
-
-    A text has spaces where lines end, where another one is alike but for that.
-    """
+    """Return the texts that several rows of content have, by their rows, ascending."""
     rows, keys = np.flatnonzero(graph.content), graph.part(TextKeysPart())
-    of_texts = keys.texts[rows]
-    places = _places_that_come_again(keys.beginnings[rows])
-    texts = _without_line_ends(_stripped_texts(graph, rows[places]))
-    known = dict(zip(rows[places].tolist(), texts, strict=True))
-    of_texts[places] = list(map(hash, texts))
-    again = rows[_places_that_come_again(of_texts)]
-    is_known = np.zeros(len(graph), np.bool_)
-    is_known[rows[places]] = True
-    new = again[~is_known[again]]  # `np.isin` imports masked arrays
-    known.update(zip(new.tolist(), _stripped_texts(graph, new), strict=True))
-    return {row: known[row] for row in again.tolist()}
+    again = rows[_places_that_come_again(keys[rows])]
+    return dict(zip(again.tolist(), _texts_on_one_line(graph, again), strict=True))
 
 
 def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -192,30 +169,12 @@ def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.sort(order[is_as_next | np.roll(is_as_next, 1)])
 
 
-def _stripped_texts(graph: Graph, rows: NDArray[np.int64]) -> list[str]:
-    return [text.strip() for text in texts_at(graph.texts, rows.tolist())]
-
-
-def _without_line_ends(texts: Sequence[str]) -> Sequence[str]:
-    """Return texts with spaces where lines end, or as they are where no other is alike.
-
-    A line end in the place of a space leaves a text as long as it is, and its beginning as it is.
-    So most texts need not be looked through.
-    """
-    beginnings = list(map(BEGINNING, texts))
-    alike = Counter(beginnings)
-    if len(alike) == len(texts):
-        return texts
-    lengths = Counter(
-        (beginning, len(text))
-        for beginning, text in zip(beginnings, texts, strict=True)
-        if alike[beginning] > 1
-    )
+def _texts_on_one_line(graph: Graph, rows: NDArray[np.int64]) -> list[str]:
+    """Return texts with spaces where lines end, unless some are indented."""
+    stripped = [text.strip() for text in texts_at(graph.texts, rows.tolist())]
     return [
-        text.replace("\n", " ")
-        if alike[beginning] > 1 and lengths[beginning, len(text)] > 1 and not INDENTED.search(text)
-        else text
-        for beginning, text in zip(beginnings, texts, strict=True)
+        text.replace("\n", " ") if "\n" in text and not INDENTED.search(text) else text
+        for text in stripped
     ]
 
 
