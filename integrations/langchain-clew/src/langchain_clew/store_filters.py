@@ -143,7 +143,7 @@ def qdrant_having(store: Any, key: str, values: Sequence[Value], filter: object)
     path = f"{store.metadata_payload_key}.{key}"
     texts = [value for value in values if isinstance(value, str)]
     truths = [value for value in values if isinstance(value, bool)]
-    numbers = [value for value in values if type(value) in (int, float)]
+    numbers = [one for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
     conditions: list[Any] = [
         models.FieldCondition(key=path, range=models.Range(gte=number, lte=number))
         for number in numbers
@@ -154,7 +154,8 @@ def qdrant_having(store: Any, key: str, values: Sequence[Value], filter: object)
     if texts:
         conditions.append(models.FieldCondition(key=path, match=models.MatchAny(any=texts)))
     only = conditions[0] if len(conditions) == 1 else models.Filter(should=conditions)
-    return models.Filter(must=[only] if filter is None else [only, filter])
+    of_caller = [] if filter is None else [cast("models.Filter", filter)]
+    return models.Filter(must=[only, *of_caller])
 
 
 def lancedb_having(store: Any, key: str, values: Sequence[Value], filter: object) -> object:  # noqa: ANN401
