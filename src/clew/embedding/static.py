@@ -25,7 +25,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, pairwise, repeat
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
@@ -111,10 +111,10 @@ class StaticEmbedding:
     languages: ClassVar[tuple[str, ...]] = ("en",)
 
     n_texts: int
-    vocabulary: tuple[str, ...]
-    word_counts: Counts
-    piece_counts: Counts
-    mean: Vectors
+    vocabulary: tuple[str, ...] = field(repr=False)
+    word_counts: Counts = field(repr=False)
+    piece_counts: Counts = field(repr=False)
+    mean: Vectors = field(repr=False)
 
     @classmethod
     def fit(cls, texts: Sequence[str]) -> StaticEmbedding:
@@ -265,7 +265,7 @@ class StaticEmbedding:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: the fields, since questions add to what else is known."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def _known_terms(self) -> Kept[str, _KnownTerm]:
