@@ -203,3 +203,35 @@ def test_a_link_to_a_note_leads_to_the_nearest_file_of_its_name(tmp_path):
     }
     (tools,) = (head for head in edges.heads.tolist() if graph.kinds[head] == "section")
     assert graph.texts[tools] == "Tools"
+
+
+def test_which_of_several_files_a_name_means_does_not_depend_on_their_order(tmp_path):
+    texts = {
+        "day.md": "[[tide]] and [[moon]] and :ref:`faq`",
+        "day.rst": ":ref:`faq`",
+        "z/moon.py": '"""Rise."""',
+        "z/tide.rst": "Low at ten.",
+        "z/faq.rst": ".. _faq:\n\nAnswers.\n",
+    }
+    later = {
+        "y/moon.py": '"""Set."""',
+        "z/tide.py": '"""High at four."""',
+        "y/faq.rst": ".. _faq:\n\nMore answers.\n",
+        "y/tide.md": "Slack at seven.",
+    }
+    index, wanted = None, []
+    for name, text in (texts | later).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        if name in later or name == list(texts)[-1]:
+            index = index_of(tmp_path, 256) if index is None else index.sync(tmp_path)
+            found = edges_of(index.graph)
+            assert found == edges_of(index_of(tmp_path, 256).graph), name
+            wanted.append({head for tail, head in found if tail.startswith("day")})
+    assert wanted == [
+        {"z/tide.rst", "z/moon.py", "z/faq.rst"},
+        {"z/tide.rst", "y/moon.py", "z/faq.rst"},
+        {"z/tide.py", "y/moon.py", "z/faq.rst"},
+        {"z/tide.py", "y/moon.py", "y/faq.rst"},
+        {"y/tide.md", "y/moon.py", "y/faq.rst"},
+    ]

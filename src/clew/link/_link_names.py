@@ -11,6 +11,7 @@ from urllib.parse import unquote, urldefrag
 from clew.graph.link_targets import NO_PATHS, NOTE
 
 FRONT_PAGES = ("index", "readme")  # the files that a link to their folder opens
+NOTE_ENDINGS = (".md", ".markdown")  # of the files that programs for notes write
 MODULE = "module:"  # the prefix of a link to a Python module
 MAX_KNOWN = 32_768  # links whose names are kept for the next change, some 10 MB
 NOT_PLAIN = re.compile(r"[%?\x00-\x20]")  # what an address may have that a path does not keep

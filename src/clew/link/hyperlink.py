@@ -18,6 +18,7 @@ from clew.graph import Edges, Graph, Mask, NodeChange, Rows, row_mask
 from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, NOTE, REFERENCE
 from clew.link._link_names import (
     MAX_KNOWN,
+    NOTE_ENDINGS,
     names_of_document,
     normalized_note,
     note_name,
@@ -210,6 +211,7 @@ class _Names:
     def __init__(self, graph: Graph, rows: NDArray[np.int64]) -> None:
         self.row_of: dict[str, int] = {}
         self.rows_of_path: dict[str, set[int]] = {}
+        self._ids = graph.ids
         for row in rows[graph.documents[rows] == rows].tolist():
             metadata = graph.metadata[row]
             also = [metadata.get(key) for key in ("url", "source", "module")]
@@ -240,6 +242,9 @@ class _Names:
     def find_note(self, target: str, folder: str, document: int) -> int | None:
         """Return the row of the note that a link in a document means, the nearest to its folder.
 
+        Of equally near files Markdown comes first, and then the order of ids decides: that of rows
+        is another after a change.
+
         Args:
             target: The name of the note, behind `NOTE`, with as many folders as are written.
             folder: The folder of the document.
@@ -250,12 +255,15 @@ class _Names:
             return document
         above = folder.split("/")
 
-        def nearness(found: tuple[str, int]) -> int:
-            return len(posixpath.commonprefix([above, found[0].split("/")]))
+        def rank(found: tuple[str, int]) -> tuple[int, bool, str]:
+            path, row = found
+            id = self._ids[row]
+            common = len(posixpath.commonprefix([above, path.split("/")]))
+            return -common, not id.lower().endswith(NOTE_ENDINGS), id
 
         every = self.rows_of_note.get(note_name(target), ())
         fitting = [one for one in every if f"/{one[0].lower()}".endswith(f"/{name}")]
-        return max(fitting, key=nearness)[1] if fitting else None
+        return min(fitting, key=rank)[1] if fitting else None
 
     def find(self, names: Sequence[str]) -> int | None:
         """Return the row of the first of these names that is known, or else of a shorter one."""
@@ -292,12 +300,12 @@ class _Labels:
         ids, documents = self.graph.ids, self.graph.documents
         own = ids[document] if document >= 0 else ""
 
-        def nearness(row: int) -> tuple[bool, int]:
+        def rank(row: int) -> tuple[bool, int, str]:
             other = int(documents[row])
             common = posixpath.commonprefix([own.split("/"), ids[other].split("/")])
-            return other == document, len(common)
+            return other != document, -len(common), ids[other]
 
-        return max(rows, key=nearness)  # the first of equally near ones
+        return min(rows, key=rank)  # in a document the first of them
 
 
 class _Sections:
