@@ -5,10 +5,12 @@ from __future__ import annotations
 import textwrap
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
+from clew import overlap
 from clew.graph import Graph
 from clew.overlap import DuplicatesPart, OverlapFilter, may_overlap, overlaps
 
@@ -126,7 +128,9 @@ LONG = (
 )
 
 
-def test_a_text_with_other_line_ends_is_a_copy():
+@pytest.mark.parametrize("together", [2, 8192])
+def test_a_text_with_other_line_ends_is_a_copy(monkeypatch, together):
+    monkeypatch.setattr(overlap, "TOGETHER", together)
     wrapped = [textwrap.fill(LONG, width) for width in (40, 72, 200)]
     other = textwrap.fill(LONG.replace("red", "old"), 72)  # as long, and it begins alike
     graph = Graph.of([LONG, *wrapped, other, f"{LONG}\n\nMore.", f"{LONG} More."])

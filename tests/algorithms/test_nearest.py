@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from clew import second_thread
 from clew.algorithms.nearest import exact as nearest
+from clew.algorithms.nearest import pivots
 from clew.algorithms.nearest.exact import (
     Neighbours,
     nearest_of_some,
@@ -353,6 +354,14 @@ class TestPivots:
         monkeypatch.setattr("clew.algorithms.nearest.pivots.PIVOTS_PER_ROOT", 1)
         for one, other in zip(nearest_pairs(vectors, 6, 0.3), expected, strict=True):
             np.testing.assert_allclose(one, other, atol=2e-6)
+
+    def test_pivots_are_sorted_the_same_in_any_parts(self, monkeypatch):
+        vectors = self.rows(900, 8)
+        blocks = list(pivots.blocks_by_pivots(vectors, probes=5))
+        monkeypatch.setattr(pivots, "SORTED", 7)
+        for one, other in zip(blocks, pivots.blocks_by_pivots(vectors, probes=5), strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+            np.testing.assert_array_equal(one[1], other[1])
 
     @pytest.mark.parametrize("vectors", [np.zeros((40, 3)), np.tile([0.6, 0.8], (40, 1))])
     def test_rows_of_zeros_and_copies(self, vectors, monkeypatch):

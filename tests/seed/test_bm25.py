@@ -108,6 +108,7 @@ def test_terms_that_are_found_by_runs_are_numbered_as_one_by_one(texts, titles, 
             patch.setattr(bm25, "MAX_KEPT_COUNTS", 0)
             patch.setattr(bm25, "MIN_BY_RUNS", least)
             patch.setattr(bm25, "LARGE_BLOCK", 3)
+            patch.setattr(bm25, "MIN_PART", 5)
             one = part.compute(graph)
         arrays = [array.tolist() for array in one.postings.arrays(len(one.stems))]
         found.append((list(one.stems.items()), [list(f.items()) for f in one.forms], arrays))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clew import Index, Splitter
 from clew.graph import Graph
-from clew.seed import BM25, InOwnWords
+from clew.seed import BM25, InOwnWords, in_own_words
 from clew.seed.in_own_words import LinkedWordsPart, count_beside_links
 from clew.types import Query
 
@@ -95,7 +95,8 @@ def test_too_few_words_to_be_enough_are_refused():
         InOwnWords(BM25(), 0)
 
 
-def test_the_words_of_many_passages_are_those_of_each():
+def test_the_words_of_many_passages_are_those_of_each(monkeypatch):
+    monkeypatch.setattr(in_own_words, "TOGETHER", 700)
     rng = np.random.default_rng(0)
     parts = (
         *("[", "]", "](", "(", ")", "`", "<", ">`_", "https://a.org", "://", "h", ":`", "\n", " "),

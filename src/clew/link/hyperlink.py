@@ -242,8 +242,8 @@ class _Names:
     def find_note(self, target: str, folder: str, document: int) -> int | None:
         """Return the row of the note that a link in a document means, the nearest to its folder.
 
-        Of equally near files Markdown comes first, and then the order of ids decides: that of rows
-        is another after a change.
+        Of equally near files, Markdown comes first, and then the first id: changes of the index
+        change the order of rows, and not what a link means.
 
         Args:
             target: The name of the note, behind `NOTE`, with as many folders as are written.

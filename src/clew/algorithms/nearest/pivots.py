@@ -73,7 +73,7 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
     def fill(starts: range) -> None:
         for start in starts:
             cosines = vectors_of(vectors, known[start : start + height]) @ pivots.T
-            for first in range(0, len(cosines), SORTED):  # what sorts them takes thrice as much
+            for first in range(0, len(cosines), SORTED):  # sorting takes three times their memory
                 some = cosines[first : first + SORTED]
                 near = np.argpartition(-some, probes - 1, axis=1)[:, :probes]
                 order = np.argsort(-np.take_along_axis(some, near, axis=1), axis=1, kind="stable")
