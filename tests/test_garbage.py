@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import pytest
 
@@ -100,37 +101,56 @@ def test_the_command_alone_ends_so(is_command, monkeypatch, capsys):
     assert "usage: clew" in capsys.readouterr().out
 
 
-class _Knot:
+class Knot:
     """An object in a cycle, with a few blocks of memory of its own."""
 
     def __init__(self, n: int) -> None:
         self.own = [[self] for _ in range(n)]
 
 
+_LEAVES_GARBAGE = """
+import sys, threading, weakref
+from clew.garbage import MIN_NEW, collecting_rarely
+from tests.test_garbage import Knot
+
+known, threads = [], int(sys.argv[1])
+
+def leave_garbage():
+    for _ in range(80):
+        with collecting_rarely():
+            known.append(weakref.ref(Knot(50_000)))
+
+workers = [threading.Thread(target=leave_garbage) for _ in range(threads)]
+with collecting_rarely():
+    pass  # what is there now stays
+before = sys.getallocatedblocks()
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+most_blocks = before * 1.25 + MIN_NEW
+if threads > 1:  # what others make meanwhile may count as built, once
+    most_blocks = most_blocks * 1.25 + MIN_NEW
+most = (most_blocks - before) / 100_000 + 4 * threads  # a list and its room are two blocks
+print(sum(one() is not None for one in known), int(most), len(known))
+"""
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_garbage_that_many_blocks_leave_behind_is_collected(threads):
-    """Each block counts as old what is there: so nothing but this would ever look at it again."""
-    known: list[weakref.ref[_Knot]] = []
+    """Each block counts as old what is there: so nothing but this would ever look at it again.
 
-    def leave_garbage():
-        for _ in range(80):
-            with collecting_rarely():
-                known.append(weakref.ref(_Knot(50_000)))
-
-    workers = [threading.Thread(target=leave_garbage) for _ in range(threads)]
-    with collecting_rarely():
-        pass  # what is there now stays
-    before = sys.getallocatedblocks()
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    left = sum(one() is not None for one in known)
-    most_blocks = before * 1.25 + MIN_NEW
-    if threads > 1:  # what others make meanwhile may count as built, once
-        most_blocks = most_blocks * 1.25 + MIN_NEW
-    most = (most_blocks - before) / 100_000 + 4 * threads  # a list and its room are two blocks
-    assert left <= most < len(known)
+    In a process of its own, since whatever its threads make counts.
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", _LEAVES_GARBAGE, str(threads)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    left, most, made = map(int, done.stdout.split())
+    assert left <= most < made
 
 
 def test_what_is_built_is_looked_at_when_as_much_is_built_again(monkeypatch):
@@ -149,13 +169,43 @@ def test_what_is_built_is_looked_at_when_as_much_is_built_again(monkeypatch):
     assert collected in ([6, 12], [3, 9]), "every second time, and never within a block"
 
 
+def test_a_thread_that_waits_before_it_looks_keeps_no_other_from_it(monkeypatch):
+    lookers: list[int] = []
+
+    def collect():
+        lookers.append(threading.get_ident())
+        if len(lookers) == 1:  # others go on before this one looks
+            other = threading.Thread(target=build)
+            other.start()
+            other.join()
+
+    def build():
+        with collecting_rarely():
+            for _ in range(2):  # the first is taken for what stays
+                with collecting_rarely():
+                    built.append([[i] for i in range(MIN_NEW)])
+        for _ in range(2):
+            with collecting_rarely():
+                built.append([[i] for i in range(MIN_NEW // 4)])
+
+    in_use, others = sys.getallocatedblocks, sys.getallocatedblocks()
+    monkeypatch.setattr(sys, "getallocatedblocks", lambda: max(1, in_use() - others))
+    monkeypatch.setattr(gc, "collect", collect)
+    built: list[object] = []
+    with collecting_rarely():
+        pass
+    build()
+    build()
+    assert len(set(lookers)) == 2
+
+
 def test_nothing_is_collected_where_somebody_has_switched_that_off():
     gc.disable()
     try:
-        known = [weakref.ref(_Knot(100)) for _ in range(3)]
+        known = [weakref.ref(Knot(100)) for _ in range(3)]
         for _ in range(3):
             with collecting_rarely():
-                known.append(weakref.ref(_Knot(MIN_NEW)))
+                known.append(weakref.ref(Knot(MIN_NEW)))
         assert all(one() is not None for one in known)
     finally:
         gc.enable()

@@ -86,19 +86,23 @@ class _Builders:
                 self._restore()
         if is_due:  # without the lock: what is collected may have a last word
             gc.collect()
+            with self.lock:
+                self.looked_at, self.spared = sys.getallocatedblocks(), False
 
     def _is_due(self) -> bool:
         """Return whether so much has come since all objects were looked at that it is time again.
 
-        What a block leaves behind that builds much is taken for what stays, but not twice.
+        What a block leaves behind that builds much is taken for what stays, but not twice. It is
+        time until somebody has looked: a thread may have to wait between the two.
         """
         now = sys.getallocatedblocks()
         before = self.looked_at = min(self.looked_at or now, now)
         if now <= before * MAX_GROWTH + MIN_NEW:
             return False
-        self.looked_at = now
-        self.spared = not self.spared and now - self.of_thread.at_first > MIN_NEW
-        return not self.spared and gc.isenabled() and self.own[0] > 0
+        if not self.spared and now - self.of_thread.at_first > MIN_NEW:
+            self.looked_at, self.spared = now, True
+            return False
+        return gc.isenabled() and self.own[0] > 0
 
     def _restore(self) -> None:
         if gc.get_threshold() == self.own:  # nobody else has set it
