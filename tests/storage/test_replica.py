@@ -352,6 +352,8 @@ def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, 
         chance = random.Random(seed)
         try:
             for _ in range(40):
+                while len(seen) < told["published"] // 4 and not errors:
+                    time.sleep(0.001)  # readers come between, however busy the machine is
                 try:
                     chance.choice(forms).save(address)
                     told["published"] += 1
@@ -385,7 +387,7 @@ def test_two_writers_and_readers_see_whole_generations_alone(address, tmp_path, 
     assert told["published"] == 80, "writers of one machine wait for each other"
     newest = clew.Index.load(address).saved_as.manifest
     assert newest.generation == 81
-    assert len(seen) > 10
+    assert len(seen) > 18
     left = files_of(address)
     assert sorted(name for name in left if "MANIFEST" in name) == [
         "MANIFEST-00000080.json",
