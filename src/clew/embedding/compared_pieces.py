@@ -82,4 +82,5 @@ class ComparedPieces:
         blocks = in_blocks(vectors)
         found = block_products(blocks, vector)[: len(self.pieces)]
         if found.tobytes() == expected.tobytes():
-            self._blocks, self._vectors = blocks, vectors[:0]
+            # A view of no rows would keep them all.
+            self._blocks, self._vectors = blocks, np.empty((0, vectors.shape[1]), np.float32)

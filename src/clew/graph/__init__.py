@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         in_blocks,
         offsets_of,
         release_pages,
+        row_blocks,
         row_mask,
         seal,
         unit_rows,
@@ -80,8 +81,8 @@ else:
             "adjacency": "Adjacency Kinds Links kinds_without names_of",
             "columns": (
                 "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive distinct "
-                "expand_ranges first_places freeze in_blocks offsets_of release_pages row_mask "
-                "seal unit_rows"
+                "expand_ranges first_places freeze in_blocks offsets_of release_pages row_blocks "
+                "row_mask seal unit_rows"
             ),
             "core": "CONNECTORS GraphColumns",
             "deferred_edges": "DeferredEdges LateEdges LateLists",
@@ -170,6 +171,7 @@ __all__ = [
     "release_free_memory",
     "release_pages",
     "row_addresses",
+    "row_blocks",
     "row_mask",
     "seal",
     "take_vectors",

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clew.graph.columns import Floats, Ragged, Rows, Vectors, freeze, offsets_of, seal
+from clew.graph.columns import (
+    Floats,
+    Ragged,
+    Rows,
+    Vectors,
+    freeze,
+    offsets_of,
+    row_blocks,
+    seal,
+)
 from clew.graph.core import GraphColumns
 from clew.graph.deferred_edges import LateLists
 from clew.graph.edges import Edges
@@ -67,7 +76,7 @@ class Links:
     def strengths(self) -> Floats:
         """Return the sum of the weights at every row, float64 [n]."""
         sums = np.zeros(len(self))
-        for first, last in _row_blocks(self.starts, BLOCK):
+        for first, last in row_blocks(self.starts, BLOCK):
             of_rows = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
             weights = self.weights[self.starts[first] : self.starts[last]]
             sums[first:last] = np.bincount(of_rows, weights, last - first)
@@ -227,16 +236,6 @@ class Adjacency:
                 weights = reduce.reduceat(weights, starts[:-1] - starts[0])
             merged[first : first + BLOCK] = weights
         return seal(merged)
-
-
-def _row_blocks(starts: NDArray[np.int64], height: int) -> Iterator[tuple[int, int]]:
-    """Yield runs of rows, first and end, of about `height` slots each, and at least one row."""
-    first, n = 0, len(starts) - 1
-    while first < n:
-        last = int(np.searchsorted(starts, starts[first] + height, side="right")) - 1
-        last = min(max(last, first + 1), n)
-        yield first, last
-        first = last
 
 
 def _sorted_pairs(tails: Rows, heads: Rows, n: int) -> SortedPairs:

@@ -159,6 +159,25 @@ def in_blocks(rows: Blocks[Scalar], height: int) -> Iterator[tuple[int, NDArray[
     release_pages(rows)
 
 
+def row_blocks(starts: NDArray[np.int64], height: int) -> Iterator[tuple[int, int]]:
+    """Yield runs of rows, first and end, that have about `height` values each, of at least one row.
+
+    Args:
+        starts: int64 [n + 1], where the values of each row begin, and the end of the last.
+        height: values of a run.
+
+    Example:
+        >>> list(row_blocks(np.array([0, 2, 3, 9, 9, 10]), 4))
+        [(0, 2), (2, 3), (3, 5)]
+    """
+    first, n = 0, len(starts) - 1
+    while first < n:
+        last = int(np.searchsorted(starts, starts[first] + height, side="right")) - 1
+        last = min(max(last, first + 1), n)
+        yield first, last
+        first = last
+
+
 def release_pages(array: object) -> None:
     """Let the system take back the memory of a mapped file's pages; nothing else changes.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Vectors, has_vector, offsets_of, vectors_of
+from clew.graph import Vectors, has_vector, offsets_of, row_blocks, vectors_of
 from clew.second_thread import both
 
 PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
@@ -65,7 +65,7 @@ def blocks_by_pivots(vectors: Vectors, probes: int = PROBES) -> Iterator[Block]:
 def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDArray[np.int32]:
     """Return the nearest pivots of each row, the nearest one first: int32 [rows, probes]."""
     n = min(len(known), round(PIVOTS_PER_ROOT * len(known) ** 0.5))
-    pivots = _centres(vectors_of(vectors, known[_evenly(len(known), SAMPLED * n)]), n)
+    pivots = _centres(vectors, known[_evenly(len(known), SAMPLED * n)], n)
     probes = min(probes, n)
     lists = np.zeros((len(known), probes), np.int32)
     height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
@@ -84,31 +84,44 @@ def _near_lists(vectors: Vectors, known: NDArray[np.int64], probes: int) -> NDAr
     return lists
 
 
-def _centres(sample: Vectors, n: int) -> Vectors:
-    """Return the centres of a sample, of length 1: float32 [n, d]."""
-    from scipy.sparse import csr_array
-
-    centres = sample[_evenly(len(sample), n)]
-    height = max(1, BLOCK_BYTES // (4 * (n + sample.shape[1])))
+def _centres(vectors: Vectors, sample: NDArray[np.int64], n: int) -> Vectors:
+    """Return the centres of some rows, of length 1: float32 [n, d]."""
+    centres = np.array(vectors_of(vectors, sample[_evenly(len(sample), n)]))
+    height = max(1, BLOCK_BYTES // (4 * (n + vectors.shape[1])))
     nearest = np.zeros(len(sample), np.int64)
 
     def find(starts: range) -> None:
         for start in starts:
             some = slice(start, start + height)
-            nearest[some] = np.argmax(sample[some] @ centres.T, axis=1)
+            nearest[some] = np.argmax(vectors_of(vectors, sample[some]) @ centres.T, axis=1)
 
     for _ in range(ROUNDS):
         _by_both(find, range(0, len(sample), height))
-        # As `np.add.at` adds, row by row in their order, in a tenth of its time.
         members = np.argsort(nearest, kind="stable")
-        starts, ones = (
-            offsets_of(np.bincount(nearest, minlength=n)),
-            np.ones(len(sample), np.float32),
-        )
-        sums = csr_array((ones, members, starts), (n, len(sample))) @ sample
+        starts = offsets_of(np.bincount(nearest, minlength=n))
+        sums = _sums_of_groups(vectors, sample[members], starts, height)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
         centres = np.divide(sums, lengths, out=centres, where=lengths > 0)
     return centres
+
+
+def _sums_of_groups(
+    vectors: Vectors, rows: NDArray[np.int64], starts: NDArray[np.int64], height: int
+) -> Vectors:
+    """Return the sum of each group of rows, of which about `height` are in memory at a time.
+
+    As `np.add.at` adds, row by row in their order, in a tenth of its time.
+    """
+    from scipy.sparse import csr_array
+
+    sums = np.empty((len(starts) - 1, vectors.shape[1]), np.float32)
+    for first, last in row_blocks(starts, height):
+        own = starts[first : last + 1] - starts[first]
+        some = vectors_of(vectors, rows[starts[first] : starts[last]])
+        ones = np.ones(len(some), np.float32)
+        shape = (last - first, len(some))
+        sums[first:last] = csr_array((ones, np.arange(len(some)), own), shape) @ some
+    return sums
 
 
 def _by_both(work: Callable[[range], None], starts: range) -> None:
