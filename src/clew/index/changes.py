@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,7 +39,7 @@ from clew.index.in_place import (
     without_documents_in_place,
 )
 from clew.index.labels import without_label
-from clew.index.question import Where, metadata_test
+from clew.index.question import Where
 from clew.read import Triple, load_documents
 from clew.usage import metered
 
@@ -182,8 +183,8 @@ def without_documents(
     if where is not None:
         if not index.documents:
             raise ValueError(FROM_A_GRAPH)
-        is_gone = metadata_test(where)
-        deleted = {one.id for one in index.documents if is_gone(one.metadata)}
+        is_gone = index.metadata_values.allowed(where).tolist()
+        deleted = {one.id for one in compress(index.documents, is_gone)}
         if not deleted:
             return index
     else:

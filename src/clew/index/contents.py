@@ -17,6 +17,7 @@ from clew.graph import EMPTY, Graph, Mask, texts_at
 from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.index.locating import files_in_pieces
+from clew.index.metadata_values import MetadataValues
 from clew.read import FileReading, Knowledge, Split, Triple
 from clew.text.code_languages import is_source_code
 from clew.types import Generate, Link
@@ -28,6 +29,7 @@ OF_DOCUMENTS = (
     "related_documents",
     "are_containers",
     "n_of_code",
+    "metadata_values",
 )
 """What goes by the documents alone, and is found out once for all indexes that have these."""
 
@@ -176,6 +178,11 @@ class IndexContents:
     def are_containers(self) -> Mask:
         """Which documents are containers: bool [documents]."""
         return np.array([document.heading for document in self.documents], np.bool_)
+
+    @cached_property
+    def metadata_values(self) -> MetadataValues:
+        """The documents by the values of their metadata."""
+        return MetadataValues(self.documents)
 
     @cached_property
     def n_of_code(self) -> int:

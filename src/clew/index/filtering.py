@@ -71,28 +71,28 @@ def filtered_index(index: Contents, where: Where) -> Contents:
         >>> filtered_index(Index.from_documents(documents), {"year": [1, 2]}).graph.ids
         ('a',)
     """
-    allowed = _allowed(index, metadata_test(where))
+    allowed = _allowed(index, where)
     if allowed.all():
         return index
     cache = index.graph.part(FilteredIndexesPart())
     return cache.get(index, allowed, _filter_documents if index.documents else _filter_graph)
 
 
-def _allowed(index: IndexContents, test: Callable[[Mapping[str, object]], bool]) -> Mask:
-    """Return what the test allows: of the documents where there are any, or else of the nodes."""
+def _allowed(index: IndexContents, where: Where) -> Mask:
+    """Return what a filter allows: of the documents where there are any, or else of the nodes."""
     if index.documents:
-        return _allowed_documents(index, test)
-    return _allowed_nodes(index.graph, test)
+        return _allowed_documents(index, where)
+    return _allowed_nodes(index.graph, metadata_test(where))
 
 
 Test = Callable[[Mapping[str, object]], bool]
 
 
-def _allowed_documents(index: IndexContents, test: Test) -> Mask:
+def _allowed_documents(index: IndexContents, where: Where) -> Mask:
     documents, are_containers = index.documents, index.are_containers
+    allowed = index.metadata_values.allowed(where, ~are_containers)
     if not are_containers.any():
-        found = map(test, [one.metadata for one in documents])
-        return np.fromiter(map(bool, found), np.bool_, len(documents))
+        return allowed
 
     def shown(place: int) -> tuple[str, Mapping[str, object]]:
         document = documents[place]
@@ -100,10 +100,10 @@ def _allowed_documents(index: IndexContents, test: Test) -> Mask:
 
     return _with_containers(
         are_containers,
-        np.array([not d.heading and bool(test(d.metadata)) for d in documents], np.bool_),
+        allowed,
         _contents_of(documents),
         shown,
-        test,
+        metadata_test(where),
     )
 
 

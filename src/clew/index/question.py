@@ -237,15 +237,7 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
     """
     if callable(where):
         return where
-    if not isinstance(where, Mapping):
-        raise TypeError(
-            "a filter is a mapping of wanted metadata values or a function of the metadata; "
-            f"got a {type(where).__name__}"
-        )
-    wanted = {
-        key: list(value) if isinstance(value, COLLECTIONS) else [value]
-        for key, value in ((key, _plain(value)) for key, value in where.items())
-    }
+    wanted = wanted_values(where)
     hashed = {  # of many values each would be compared with that of every document
         key: frozenset(values) if set(map(type, values)) <= HASHED else frozenset[object]()
         for key, values in wanted.items()
@@ -266,6 +258,27 @@ def metadata_test(where: Where) -> Callable[[Mapping[str, object]], bool]:
         return True
 
     return is_wanted
+
+
+def wanted_values(where: Mapping[str, object]) -> dict[str, list[Any]]:
+    """Return the values that a filter wants for each key.
+
+    Raises:
+        TypeError: The filter is no mapping.
+
+    Example:
+        >>> wanted_values({"year": {2}, "place": "Corfu"})
+        {'year': [2], 'place': ['Corfu']}
+    """
+    if not isinstance(where, Mapping):
+        raise TypeError(
+            "a filter is a mapping of wanted metadata values or a function of the metadata; "
+            f"got a {type(where).__name__}"
+        )
+    return {
+        key: list(value) if isinstance(value, COLLECTIONS) else [value]
+        for key, value in ((key, _plain(value)) for key, value in where.items())
+    }
 
 
 def _plain(value: object) -> object:

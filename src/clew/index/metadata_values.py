@@ -1,0 +1,117 @@
+"""Which documents have which values of their metadata, so that a filter asks only a few of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clew.document import Document
+from clew.graph import Mask, offsets_of, row_mask
+from clew.index.question import HASHED, Where, metadata_test, wanted_values
+
+
+class MetadataValues:
+    """The documents by the values of their metadata, of each key once a filter names it.
+
+    Args:
+        documents: The documents, whose metadata do not change.
+
+    Example:
+        >>> documents = [Document("a", "The sea.", {"year": 1}), Document("b", "An island.")]
+        >>> MetadataValues(documents).allowed({"year": [1, 2]}).tolist()
+        [True, False]
+    """
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._documents = documents
+        self._by_key: dict[str, _Values] = {}
+
+    def allowed(self, where: Where, asked: Mask | None = None) -> Mask:
+        """Return which documents a filter allows, as `metadata_test` says: bool [documents].
+
+        Args:
+            where: The filter.
+            asked: bool [documents], those that a function is asked about; the others are forbidden.
+                None for all.
+
+        Raises:
+            TypeError: The filter is neither a mapping nor a function.
+        """
+        test, n = metadata_test(where), len(self._documents)
+        may_be = np.ones(n, np.bool_) if asked is None else asked.copy()
+        if callable(where):
+            return self._tested(where, np.flatnonzero(may_be))
+        is_decided = True  # by the values of all keys, but of those documents that have others
+        to_ask = np.zeros(n, np.bool_)
+        for key, values in wanted_values(where).items():
+            if not values or not HASHED.issuperset(map(type, values)):
+                is_decided = False
+                continue
+            of_key = self._values(key)
+            to_ask[of_key.others] = True
+            found = row_mask(of_key.rows_with(values), n)
+            found[of_key.others] = True
+            may_be &= found
+        rows = np.flatnonzero(may_be & to_ask if is_decided else may_be)
+        may_be[rows] = self._tested(test, rows)[rows]
+        return may_be
+
+    def _tested(self, test: Where, rows: NDArray[np.int64]) -> Mask:
+        """Return which of some documents a test allows: bool [documents]."""
+        assert callable(test)
+        allowed = np.zeros(len(self._documents), np.bool_)
+        documents = self._documents
+        found = (bool(test(documents[row].metadata)) for row in rows.tolist())
+        allowed[rows] = np.fromiter(found, np.bool_, len(rows))
+        return allowed
+
+    def _values(self, key: str) -> _Values:
+        values = self._by_key.get(key)
+        if values is None:
+            values = self._by_key[key] = _Values.of(
+                key, [document.metadata for document in self._documents]
+            )
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """The documents by the values that they have for one key.
+
+    Attributes:
+        codes: The number of each value.
+        starts: int64 [values + 1], where the documents of each number begin.
+        rows: int32, the documents with a value, those of one value after the other.
+        others: int64, the documents whose value is of another type, such as a list.
+    """
+
+    codes: Mapping[object, int]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    others: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, key: str, metadata: Sequence[Mapping[str, object]]) -> _Values:
+        """Return the documents by their values for a key; those without it are left out."""
+        having = [(row, one[key]) for row, one in enumerate(metadata) if key in one]
+        hashed = [type(value) in HASHED for _, value in having]
+        rows = np.fromiter(map(itemgetter(0), having), np.int32, len(having))
+        is_hashed = np.array(hashed, np.bool_)
+        code_of: defaultdict[object, int] = defaultdict(count().__next__)
+        own = (value for (_, value), known in zip(having, hashed, strict=True) if known)
+        codes = np.fromiter(map(code_of.__getitem__, own), np.int32, int(is_hashed.sum()))
+        ordered = rows[is_hashed][np.argsort(codes, kind="stable")]
+        starts = offsets_of(np.bincount(codes, minlength=len(code_of)))
+        return cls(dict(code_of), starts, ordered, rows[~is_hashed].astype(np.int64))
+
+    def rows_with(self, values: Sequence[object]) -> NDArray[np.int32]:
+        """Return the documents that have one of some values."""
+        codes = {code for value in values if (code := self.codes.get(value)) is not None}
+        found = [self.rows[self.starts[code] : self.starts[code + 1]] for code in codes]
+        return np.concatenate([self.rows[:0], *found])
