@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -75,21 +75,20 @@ class DuplicatesPart:
     of_vectors: ClassVar[bool] = False
 
     def compute(self, graph: Graph) -> Duplicates:
-        first_of = dict[str, int]()
-        others: defaultdict[str, list[int]] = defaultdict(list)
-        for row, text in _texts_that_come_again(graph).items():
-            if first_of.setdefault(text, row) != row:
-                others[text].append(row)
         by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
-        for text in sorted(others, key=first_of.__getitem__):
-            for row in (first_of[text], *others[text]):
-                by_key[text, _sections_around(graph, row), graph.kinds[row]].append(row)
-        groups = {rows[0]: tuple(rows) for rows in by_key.values() if len(rows) > 1}
-        first = np.arange(len(graph))
-        for row, copies in groups.items():
-            first[list(copies)] = row
-        copies_in_turn = [row for copies in groups.values() for row in copies]
-        return Duplicates(freeze(first, np.int64), freeze(copies_in_turn, np.int64), groups)
+        for row, text in _texts_that_come_again(graph).items():
+            by_key[text, _sections_around(graph, row), graph.kinds[row]].append(row)
+        return Duplicates.of([rows for rows in by_key.values() if len(rows) > 1], len(graph))
+
+    def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Duplicates) -> Duplicates:
+        """Return what `compute` returns."""
+        around = base.parents[stays]
+        if not stays[around[around >= 0]].all():
+            return self.compute(graph)  # a text may have lost a section that told it apart
+        place = np.cumsum(stays) - 1
+        left = [[row for row in rows if stays[row]] for rows in before.groups.values()]
+        groups = [place[rows].tolist() for rows in left if len(rows) > 1]
+        return Duplicates.of(groups, len(graph))
 
     def extend(self, graph: Graph, base: Graph, before: Duplicates) -> Duplicates:
         """Return what `compute` returns for a base and generated texts, which are no copies."""
@@ -110,6 +109,25 @@ class Duplicates:
     first: NDArray[np.int64]
     rows: NDArray[np.int64]
     groups: Mapping[int, tuple[int, ...]]
+
+    @classmethod
+    def of(cls, groups: Iterable[list[int]], n: int) -> Duplicates:
+        """Return the copies among `n` rows.
+
+        Args:
+            groups: the rows of each text that comes several times, ascending.
+            n: the number of all rows.
+
+        Example:
+            >>> Duplicates.of([[1, 3]], 4).first.tolist()
+            [0, 1, 2, 1]
+        """
+        of_first = {rows[0]: tuple(rows) for rows in sorted(groups)}
+        first = np.arange(n)
+        for row, copies in of_first.items():
+            first[list(copies)] = row
+        in_turn = [row for copies in of_first.values() for row in copies]
+        return cls(freeze(first, np.int64), freeze(in_turn, np.int64), of_first)
 
     def without_lower_copies(self, prizes: Floats) -> Floats:
         """Return the prizes with all copies but the best of each group at 0.

@@ -111,7 +111,7 @@ def test_whatever_comes_and_goes_parts_are_those_of_what_is_left(first, more, la
             graph = grown
             continue
         carry_shrunk_parts(graph, grown, stays)
-        check(graph)
+        check(graph, PARTS)
 
 
 @pytest.mark.parametrize(

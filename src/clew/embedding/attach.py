@@ -19,6 +19,7 @@ from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import rows_to_embed, texts_to_embed
 from clew.embedding.embedder import Embedder, EmbedderSource, embed_batches, fit_default
 from clew.embedding.general import GeneralEmbedding
+from clew.embedding.known_counts import KnownCounts
 from clew.embedding.late_bags import LateBags, LateBagSegment, LateTexts
 from clew.embedding.static import CountsOf, StaticEmbedding
 from clew.embedding.word_vectors import MissingVectorsError
@@ -83,12 +84,9 @@ def attach_vectors(
                 instead = replacement_texts or EMPTY
                 late = compact == "late"
                 return _attach_bags(graph, instead, beside, counts, progress, late)
-        nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
-        graph = replace(
-            graph,
-            vectors=freeze(np.zeros((len(graph), 0)), np.float32),
-            facts=replace(graph.facts, vectors=nothing),
-        )
+        graph = _without_vectors(graph)
+        if (made_of_counts := _attach_counted(graph, counts, replacement_texts)) is not None:
+            return made_of_counts
         passages = texts_with_headings(graph, graph.rows("passage").tolist())
         attached, known = fit_default(passages, counts)
     else:
@@ -132,6 +130,45 @@ def attach_vectors(
         whole = VectorColumn([*VectorColumn.of(whole).segments, late_names])
     own = seal(fact_vectors) if made is None else made
     return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
+
+
+def _without_vectors(graph: Graph) -> Graph:
+    nothing = freeze(np.zeros((len(graph.facts), 0)), np.float32)
+    return replace(
+        graph,
+        vectors=freeze(np.zeros((len(graph), 0)), np.float32),
+        facts=replace(graph.facts, vectors=nothing),
+    )
+
+
+def _attach_counted(
+    graph: Graph, counts: CountsOf | None, replacement_texts: Mapping[str, str] | None
+) -> tuple[Embedder, Graph] | None:
+    """Return the embedded default and the graph with its vectors, without making known texts.
+
+    None stands for a graph of which not only passages get vectors, or whose nodes are not known.
+
+    Args:
+        graph: a graph without vectors.
+        counts: counts texts.
+        replacement_texts: as in `attach_vectors`.
+    """
+    rows = graph.rows("passage").astype(np.int64)
+    if not isinstance(counts, KnownCounts) or not counts.knows_nodes or replacement_texts:
+        return None
+    if not np.array_equal(rows_to_embed(graph), rows):
+        return None
+    try:
+        fitted, made = StaticEmbedding.fit_and_embed_counted(counts.of_nodes(graph, rows))
+    except MissingVectorsError:  # which `fit_default` logs
+        return None
+    embedder, vectors = Embedder.of(fitted), made
+    if len(rows) < len(graph):
+        vectors = np.zeros((len(graph), made.shape[1]), np.float32)
+        vectors[rows] = made
+    of_facts = _made_facts(graph, embedder, counts)
+    facts = graph.facts if of_facts is None else replace(graph.facts, vectors=of_facts)
+    return embedder, graph.unchecked(vectors=seal(vectors), facts=facts)
 
 
 def _with_general_vectors(

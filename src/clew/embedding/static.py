@@ -137,7 +137,15 @@ class StaticEmbedding:
             texts: as in `fit`.
             counts_of: counts the texts; None for `TextCounts.of`.
         """
-        counts = (counts_of or TextCounts.of)(texts)
+        return cls.fit_and_embed_counted((counts_of or TextCounts.of)(texts))
+
+    @classmethod
+    def fit_and_embed_counted(cls, counts: TextCounts) -> tuple[StaticEmbedding, Vectors]:
+        """Return what `fit_and_embed` returns, of texts that are counted already.
+
+        Args:
+            counts: of the texts.
+        """
         uncentred = cls._uncentred([counts])
         vectors, _ = uncentred._vectors_of(counts)
         fitted = uncentred._with_mean_of(vectors[_sample([counts])])
