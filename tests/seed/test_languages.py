@@ -12,6 +12,7 @@ from clew import Document, Index
 from clew.algorithms.kernels import machine_code
 from clew.graph import Graph, carry_grown_parts, carry_shrunk_parts, with_nodes
 from clew.index import in_place
+from clew.index.filtering import filtered_index
 from clew.seed import _identifier_model, _likely_languages
 from clew.seed.languages import LanguagesPart
 from clew.text.stems import EVERY, identify_language, language_identifier, likeliest_language
@@ -29,6 +30,15 @@ def graph_of(texts, first=0):
     return Graph.of(contents, ids=[f"d{first + i}" for i in range(len(texts))])
 
 
+def check_lowest(graph):
+    """The lowest digests that a graph has are the first of those that it would find anew."""
+    own, anew = graph.part(PART).sample.lowest, PART.compute(graph).sample.lowest
+    n = len(own.keys)
+    assert own.keys.tolist() == anew.keys[:n].tolist()
+    assert own.rows.tolist() == anew.rows[:n].tolist()
+    assert own.are_all <= (n == len(graph.rows("passage")))
+
+
 def named(languages):
     return languages.names, [languages.names[place] for place in languages.of_rows]
 
@@ -38,11 +48,13 @@ def test_whatever_comes_and_goes_the_languages_are_those_of_what_is_left(before,
     largest = data.draw(st.integers(1, 16))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clew.seed.languages, "MAX_SAMPLE", largest)
+        patch.setattr(clew.seed.languages, "MAX_KNOWN", data.draw(st.integers(1, 24)))
         base = graph_of(before)
         base.part(PART)
         grown = with_nodes(base, graph_of(added, len(before)))
         carry_grown_parts(grown, base)
         assert named(grown.part(PART)) == named(PART.compute(graph_of(before + added)))
+        check_lowest(grown)
         stays = np.array(
             data.draw(st.lists(st.booleans(), min_size=len(grown), max_size=len(grown)))
         )
@@ -50,6 +62,29 @@ def test_whatever_comes_and_goes_the_languages_are_those_of_what_is_left(before,
         carry_shrunk_parts(left, grown, stays)
         texts = [text for text, is_left in zip(before + added, stays, strict=True) if is_left]
         assert named(left.part(PART)) == named(PART.compute(graph_of(texts)))
+        check_lowest(left)
+
+
+def test_a_filter_of_a_saved_index_makes_the_texts_of_a_few_documents_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
+    monkeypatch.setattr(clew.seed.languages, "MAX_SAMPLE", 8)
+    texts = [f"{i}. {SENTENCES['en']} The ferry {i} is late." * 4 for i in range(400)]
+    documents = [Document(f"d{i}", text, {"part": i % 4}) for i, text in enumerate(texts)]
+    Index.from_documents(documents, extractor=None).save(tmp_path)
+    index = Index.load(tmp_path)
+    begun = []
+    beginning = clew.seed.languages._Documents.beginning
+    monkeypatch.setattr(
+        clew.seed.languages._Documents,
+        "beginning",
+        lambda own, place: begun.append(place) or beginning(own, place),
+    )
+    filtered = filtered_index(index, {"part": 2})
+    assert filtered.graph.part(PART).names == ("en",)
+    assert len(begun) <= 8 < len(filtered.documents)
+    kept = [one for one in documents if one.metadata["part"] == 2]
+    anew = Index.from_documents(kept, extractor=None).graph.part(PART).sample
+    assert filtered.graph.part(PART).sample.keys == anew.keys
 
 
 @given(TEXTS, st.randoms(use_true_random=False))

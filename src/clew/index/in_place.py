@@ -275,7 +275,6 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     stays = surviving_rows(base, ~forbidden)
     without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
     nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
-    nodes = _keeping_texts(nodes)
     counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
     embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))

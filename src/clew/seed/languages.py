@@ -9,9 +9,8 @@ can change the result.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from clew.graph import Graph, Mask, Rows, freeze
 from clew.seed._likely_languages import identify_languages_of
+from clew.seed.lowest_digests import LowestDigests
 from clew.text.kept import MAX_KEPT_TEXT, Kept
 from clew.text.stems import MAX_LETTERS
 
@@ -32,6 +32,7 @@ MIN_LETTERS = 64  # of a document whose language is identified by its own text
 MAX_KEPT_DIGESTS = 256  # documents, such as candidates, that soon come again
 DIGESTS = Kept[str, int](2_048)
 MAX_KNOWN = 4096  # documents whose languages a saved index has, by which filters have a sample
+TOGETHER = "\0"  # before several texts: so that one document alone has another digest than they
 MIN_SHARE = 0.02  # of the sample, for a language to be one of the corpus
 
 
@@ -45,11 +46,14 @@ class LanguageSample:
         known: languages that were identified, by the digest of the text. Where the others cannot
             change the languages of the corpus, they are not there. Of a saved index there are more
             than those of the sample.
+        lowest: more documents than those of the sample, by which a filter has its own; None where
+            an earlier version, or a change, has saved the index.
     """
 
     keys: tuple[int, ...] = ()
     whole: int = 0
     known: Mapping[int, str] = field(default_factory=dict)
+    lowest: LowestDigests | None = None
 
     @property
     def own(self) -> dict[int, str]:
@@ -99,26 +103,33 @@ class LanguagesPart:
         if (documents.roots[rows[rows >= len(base)]] < len(base)).any():
             return self.compute(graph)  # a document that was there has grown
         new = np.flatnonzero(documents.rows >= len(base)).tolist()
+        digests = [documents.digest(place) for place in new]
+        lowest = sample.lowest and sample.lowest.with_more(digests, MAX_KNOWN)
         is_sampled = len(sample.keys) < MAX_SAMPLE or any(
-            documents.key(place) <= sample.keys[-1] for place in new
+            key <= sample.keys[-1] for key, _ in digests
         )
         if not is_sampled and len(before.names) == 1:
+            sample = replace(sample, lowest=lowest)
             return Languages(before.names, np.zeros(len(graph), np.int8), sample)
-        return _identified(graph, documents, before)
+        return _identified(graph, documents, before, lowest)
 
     def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Languages) -> Languages:
         """Return what `compute` returns."""
-        gone = base.kinds.mask("passage") & ~stays
-        if stays[_roots(base)[gone]].any():
+        is_passage, roots = base.kinds.mask("passage"), _roots(base)
+        gone, left = is_passage & ~stays, is_passage & stays
+        if stays[roots[gone]].any():
             return self.compute(graph)  # a document that stays has shrunk
+        lowest = before.sample.lowest
+        if lowest is not None:
+            lowest = lowest.among(stays) if stays[roots[left]].all() else None
         if 2 * int(gone.sum()) <= len(gone) and len(before.names) == 1:
             documents, keys = _Documents(base), set(before.sample.keys)
             lost = {documents.key(one) for one in np.flatnonzero(~stays[documents.rows]).tolist()}
             if keys and not keys & lost:
-                sample = before.sample.without(lost)
+                sample = replace(before.sample.without(lost), lowest=lowest)
                 return Languages(before.names, np.zeros(len(graph), np.int8), sample)
-        left = Languages(before.names, before.of_rows[stays], before.sample)
-        return _identified(graph, _Documents(graph), left)
+        known = Languages(before.names, before.of_rows[stays], before.sample)
+        return _identified(graph, _Documents(graph), known, lowest)
 
 
 def identify_languages(graph: Graph, known: Mapping[int, str]) -> Languages:
@@ -140,14 +151,15 @@ def identify_more(graph: Graph, languages: Languages) -> Languages:
     documents, sample = _Documents(graph), languages.sample
     if len(documents.rows) <= len(sample.keys):
         return languages
-    digests = ((documents.key(place), place) for place in range(len(documents.rows)))
-    identifier = _Identifier(sample.own)
-    for key, place in heapq.nsmallest(MAX_KNOWN, digests):
+    lowest, identifier = sample.lowest, _Identifier(sample.own)
+    if lowest is None or len(lowest.keys) < min(len(documents.rows), MAX_KNOWN):
+        lowest = LowestDigests.of(documents.digests(), MAX_KNOWN)
+    for key, row in zip(lowest.keys.tolist(), lowest.rows.tolist(), strict=True):
         if key in sample.known:
             identifier.known[key] = sample.known[key]
-        elif len(text := documents.beginning(place)) >= MIN_LETTERS:
+        elif len(text := documents.beginning(documents.place(row))) >= MIN_LETTERS:
             identifier.language(key, text)
-    return replace(languages, sample=replace(sample, known=identifier.known))
+    return replace(languages, sample=replace(sample, known=identifier.known, lowest=lowest))
 
 
 class _Documents:
@@ -190,6 +202,18 @@ class _Documents:
                 break
         return "\n".join(parts)
 
+    def place(self, row: int) -> int:
+        """Return the place of a document among `rows`."""
+        return int(np.searchsorted(self.rows, row))
+
+    def digest(self, place: int) -> tuple[int, int]:
+        """Return the digest of how a document begins, and its row."""
+        return self.key(place), int(self.rows[place])
+
+    def digests(self) -> Iterator[tuple[int, int]]:
+        """Yield those of all documents."""
+        return map(self.digest, range(len(self.rows)))
+
     def key(self, place: int) -> int:
         """Return the digest of how a document begins."""
         if not self._are_single or len(self.rows) > MAX_KEPT_DIGESTS:
@@ -221,23 +245,36 @@ class _Identifier:
         return [self.known[key] for key, _ in listed]
 
 
-def _identified(graph: Graph, documents: _Documents, before: Languages) -> Languages:
+def _identified(
+    graph: Graph, documents: _Documents, before: Languages, lowest: LowestDigests | None = None
+) -> Languages:
     """Return the languages of a graph.
 
     Args:
         graph: the graph.
         documents: its documents.
         before: what is known: `of_rows` of the first rows, by the sample before.
+        lowest: the lowest digests of its documents; None where they are not known.
     """
-    digests = [(documents.key(place), place) for place in range(len(documents.rows))]
-    chosen = heapq.nsmallest(MAX_SAMPLE, digests)
-    sample = [(key, documents.beginning(place)) for key, place in chosen]
-    together = "\n".join(text[: MAX_LETTERS // 8] for _, text in sample)[:MAX_LETTERS]
-    whole, identifier = _digest(together), _Identifier(before.sample.known)
-    # A short document counts as one of the language that all have together.
-    judged = [
-        (key, text) if len(text) >= MIN_LETTERS else (whole, together) for key, text in sample
-    ]
+    sample = None if lowest is None else lowest.lowest(MAX_SAMPLE)
+    if lowest is None or sample is None:
+        digests = [*documents.digests()]
+        there, lowest = {key for key, _ in digests}, LowestDigests.of(digests, MAX_KNOWN)
+        sample = lowest.lowest(MAX_SAMPLE) or []
+    else:
+        there = set(lowest.keys.tolist())
+    chosen = [(key, documents.place(row)) for key, row in sample]
+    together = _together(documents, [place for _, place in chosen])
+    whole, identifier = _digest(TOGETHER + together), _Identifier(before.sample.known)
+
+    def judged_by(key: int, place: int) -> tuple[int, str]:
+        if key in identifier.known:  # then its text is long, and is not looked at again
+            return key, ""
+        text = documents.beginning(place)
+        # A short document counts as one of the language that all have together.
+        return (key, text) if len(text) >= MIN_LETTERS else (whole, together)
+
+    judged = [judged_by(key, place) for key, place in chosen]
     names = _frequent([identifier.known.get(key) for key, _ in judged])
     if names is None:
         names = _frequent(identifier.languages(judged))
@@ -256,9 +293,20 @@ def _identified(graph: Graph, documents: _Documents, before: Languages) -> Langu
             map(documents.beginning, again), names, lambda: identifier.language(whole, together)
         )
         of_rows = of_documents[documents.roots]
-    keys, there = tuple(key for key, _ in sample), {whole, *(key for key, _ in digests)}
+    keys, there = tuple(key for key, _ in sample), {whole, *there}
     kept = {key: language for key, language in identifier.known.items() if key in there}
-    return Languages(names, of_rows, LanguageSample(keys, whole, kept))
+    return Languages(names, of_rows, LanguageSample(keys, whole, kept, lowest))
+
+
+def _together(documents: _Documents, places: Sequence[int]) -> str:
+    """Return how some documents begin, one after the other, as far as letters are looked at."""
+    parts, length = list[str](), 0
+    for place in places:
+        parts.append(documents.beginning(place)[: MAX_LETTERS // 8])
+        length += len(parts[-1]) + 1  # and the end of a line
+        if length > MAX_LETTERS:
+            break
+    return "\n".join(parts)[:MAX_LETTERS]
 
 
 def _frequent(found: Sequence[str | None]) -> tuple[str, ...] | None:

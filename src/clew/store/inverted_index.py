@@ -23,6 +23,7 @@ from clew.graph import (
 )
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart, LateForms
 from clew.seed.languages import Languages, LanguageSample, LanguagesPart, identify_more
+from clew.seed.lowest_digests import LowestDigests
 from clew.store.stage_parts import carry_stage_parts
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn, places_of
@@ -42,6 +43,7 @@ SLICED = (
 REFERRING = ("documents", "parents", "previous")
 NAME = "words.stems"  # a column that an index saved by an earlier version does not have
 SAMPLE = "words.language_sample"  # likewise; the last number is the digest of the whole
+LOWEST = "words.lowest_digests"  # likewise; the last number says whether these are all
 
 
 def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
@@ -51,6 +53,9 @@ def write_inverted_index(writer: ColumnWriter, graph: Graph) -> None:
     graph.set_part(LANGUAGES, languages)  # so that what is known stays when it grows
     writer.texts(NAME, index.stems)
     _write_languages(writer, languages, languages.sample.known)
+    if (lowest := languages.sample.lowest) is not None:
+        writer.numbers(f"{LOWEST}.keys", lowest.keys, np.int64)
+        writer.numbers(f"{LOWEST}.rows", (*lowest.rows.tolist(), lowest.are_all), np.int32)
     writer.numbers("words.forms.starts", np.cumsum([0, *map(len, index.forms)]), np.int64)
     writer.texts("words.forms", chain.from_iterable(index.forms))
     stem_of_form = [number for forms in index.forms for number in forms.values()]
@@ -134,7 +139,8 @@ def read_languages(reader: ColumnReader, graph: Graph) -> Languages:
         or (len(of_rows) and not 0 <= of_rows.min() <= of_rows.max() < len(names))
     ):
         raise ValueError("the columns of words do not fit together")
-    return Languages(names, freeze(of_rows, np.int8), _read_sample(reader))
+    sample = replace(_read_sample(reader), lowest=_read_lowest(reader, len(graph)))
+    return Languages(names, freeze(of_rows, np.int8), sample)
 
 
 def _read_sample(reader: ColumnReader) -> LanguageSample:
@@ -147,6 +153,18 @@ def _read_sample(reader: ColumnReader) -> LanguageSample:
     if keys != sorted(keys) or not all(language in ("", *STEMMERS) for language in known.values()):
         raise ValueError("the columns of languages do not fit together")
     return LanguageSample(tuple(keys), whole, known)
+
+
+def _read_lowest(reader: ColumnReader, n: int) -> LowestDigests | None:
+    """Return the documents by which filters have a sample, of `n` nodes; None where none say."""
+    if not reader.has(f"{LOWEST}.keys"):
+        return None
+    keys, rows = (reader.numbers(f"{LOWEST}.{name}").astype(np.int64) for name in ("keys", "rows"))
+    if len(rows) != len(keys) + 1 or (keys[1:] < keys[:-1]).any() or not set(rows[-1:]) <= {0, 1}:
+        raise ValueError("the columns of languages do not fit together")
+    if len(keys) and not 0 <= rows[:-1].min() <= rows[:-1].max() < n:
+        raise ValueError("the columns of languages do not fit together")
+    return LowestDigests(freeze(keys, np.int64), freeze(rows[:-1], np.int64), bool(rows[-1]))
 
 
 def carry_inverted_index(graph: Graph, base: Graph, stays: Mask, languages: Languages) -> None:
