@@ -76,9 +76,12 @@ def build_plain(
     source = _source_of(function)
     if source is None:
         return FunctionType(function.__code__, namespace, function.__name__)
-    module = _Ticking().visit(ast.parse(source))
-    module.body[0].decorator_list = []
-    ast.increment_lineno(module, function.__code__.co_firstlineno - 1)
+    # Empty lines number the others as in the file; to raise the number of each node takes longest.
+    module = ast.parse("\n" * (function.__code__.co_firstlineno - 1) + source)
+    (definition,) = module.body
+    assert isinstance(definition, ast.FunctionDef)
+    definition.decorator_list = []
+    _put_ticks(definition.body)
     exec(compile(module, function.__code__.co_filename, "exec"), namespace)  # noqa: S102 - our own source
     plain: Callable[..., Any] = namespace[function.__name__]
     return plain
@@ -185,28 +188,31 @@ def names_in(code: CodeType) -> Iterator[str]:
         yield from one.co_names
 
 
-class _Ticking(ast.NodeTransformer):
-    """Put the call at the head of every loop but the innermost."""
+def _put_ticks(body: list[ast.stmt], *, in_a_loop: bool = False) -> bool:
+    """Put the call at the head of every loop but the innermost; return whether there are loops.
 
-    def __init__(self) -> None:
-        self.depth = 0  # loops around
+    Statements alone are looked at: there are ten times as many expressions.
+    """
+    has_loops = False
+    for statement in body:
+        is_loop = isinstance(statement, (ast.For, ast.While))
+        has_inner = [
+            _put_ticks(inner, in_a_loop=in_a_loop or is_loop) for inner in _bodies_in(statement)
+        ]
+        if isinstance(statement, (ast.For, ast.While)):
+            if isinstance(statement, ast.While) or any(has_inner) or not in_a_loop:
+                call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
+                first = ast.copy_location(call, statement.body[0])
+                statement.body.insert(0, ast.fix_missing_locations(first))
+            has_loops = True
+        has_loops |= any(has_inner)
+    return has_loops
 
-    def visit_For(self, node: ast.For) -> ast.AST:
-        is_innermost = not any(
-            isinstance(inner, (ast.For, ast.While))
-            for part in node.body
-            for inner in ast.walk(part)
-        )
-        return node if self.depth and is_innermost else self._with_tick(node)
 
-    def visit_While(self, node: ast.While) -> ast.AST:
-        return self._with_tick(node)
-
-    def _with_tick(self, node: ast.For | ast.While) -> ast.AST:
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-        call = ast.Expr(ast.Call(ast.Name(TICK, ast.Load()), [], []))
-        at_first = ast.copy_location(call, node.body[0])
-        node.body.insert(0, ast.fix_missing_locations(at_first))
-        return node
+def _bodies_in(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Yield the lists of statements in one."""
+    for name in ("body", "orelse", "finalbody"):
+        if inner := getattr(statement, name, None):
+            yield inner
+    for handler in getattr(statement, "handlers", ()):
+        yield handler.body
