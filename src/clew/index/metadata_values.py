@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from operator import itemgetter
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from clew.document import Document
 from clew.graph import Mask, offsets_of, row_mask
 from clew.index.question import HASHED, Where, metadata_test, wanted_values
+
+Test = Callable[[Mapping[str, object]], bool]
 
 
 class MetadataValues:
@@ -46,7 +48,7 @@ class MetadataValues:
         test, n = metadata_test(where), len(self._documents)
         may_be = np.ones(n, np.bool_) if asked is None else asked.copy()
         if callable(where):
-            return self._tested(where, np.flatnonzero(may_be))
+            return self._tested(test, np.flatnonzero(may_be))
         is_decided = True  # by the values of all keys, but of those documents that have others
         to_ask = np.zeros(n, np.bool_)
         for key, values in wanted_values(where).items():
@@ -62,9 +64,8 @@ class MetadataValues:
         may_be[rows] = self._tested(test, rows)[rows]
         return may_be
 
-    def _tested(self, test: Where, rows: NDArray[np.int64]) -> Mask:
+    def _tested(self, test: Test, rows: NDArray[np.int64]) -> Mask:
         """Return which of some documents a test allows: bool [documents]."""
-        assert callable(test)
         allowed = np.zeros(len(self._documents), np.bool_)
         documents = self._documents
         found = (bool(test(documents[row].metadata)) for row in rows.tolist())
