@@ -27,7 +27,7 @@ from clew.context import Context
 from clew.deadline import Deadline
 from clew.index.answer import NothingFitsWarning
 from clew.index.question import QueryOptions
-from clew.items import Dropped, Item, Step
+from clew.items import ContextEdge, Dropped, Item, Step
 from clew.render import Render
 from clew.usage import total_usage
 
@@ -110,8 +110,7 @@ def fit_printed(
         },
     )
     context = last.context_of_kept(first)
-    context = replace(
-        context,
+    context = context.changed(
         trace=(*context.trace, step),
         usage=total_usage(one.usage for one in (first, *contexts)),
     )
@@ -150,7 +149,8 @@ def _ask_until_fitting(
         other = _PrintedPage.of(
             page.printer, again, options, page.budget, page.share, other_options.limit
         )
-        if not other.kept or (page.kept and page.best_kept not in other.kept_ids):
+        # What fits alone is kept where nothing else is: so something is kept where anything fits.
+        if not other.kept or (page.fits_anything and page.best_kept not in other.kept_ids):
             break
         if not page.is_too_long and len(other.kept) < len(page.kept):
             break
@@ -215,6 +215,8 @@ class _PrintedPage:
     @cached_property
     def kept(self) -> list[int]:
         """The places of what fits together, bridges first and then the highest prizes."""
+        if self._fits(self._wanted):  # as mostly when it was asked again: nothing is tried alone
+            return self._wanted
         kept = list[int]()
         for i in self._best_first:
             if len(kept) == self.limit:
@@ -230,6 +232,11 @@ class _PrintedPage:
         return sorted(self._fitting, key=lambda i: (items[i].role != "bridge", -items[i].score))
 
     @property
+    def fits_anything(self) -> bool:
+        """Whether an item fits at least alone."""
+        return bool(self._fitting)
+
+    @property
     def _wanted(self) -> list[int]:
         """The best of these, as many as the question wants, in the order of the page."""
         return sorted(self._best_first[: self.limit])
@@ -237,6 +244,9 @@ class _PrintedPage:
     @property
     def best_kept(self) -> str:
         """The id of the highest prize among what is kept, which is something."""
+        first = self.context.items[self._best_first[0]]
+        if first.role != "bridge":  # it is kept, whatever else is
+            return first.id
         return max((self.context.items[i] for i in self.kept), key=lambda item: item.score).id
 
     @property
@@ -287,22 +297,29 @@ class _PrintedPage:
         items = tuple(context.items[i] for i in self.kept)
         read = {item.id for item in items}
         gone = [id for id in (*context.ids, *first.ids) if id not in read]
-        reason = "as it is printed, it is beyond the budget, or the share of its source"
-        named = {one.id: one for one in (*first.dropped, *context.dropped) if one.id not in read}
-        others = {context.items[i].id: f"beyond the limit of {self.limit}" for i in self._beyond}
-        dropped = {id: Dropped(id, others.get(id, reason)) for id in gone} | named
-        return replace(
-            context,
+
+        def edges() -> tuple[ContextEdge, ...]:
+            return tuple(one for one in context.edges if not {one.tail, one.head} & {*gone})
+
+        def dropped() -> tuple[Dropped, ...]:
+            reason = "as it is printed, it is beyond the budget, or the share of its source"
+            named = {one.id: one for one in (*first.dropped, *context.dropped)}
+            others = {
+                context.items[i].id: f"beyond the limit of {self.limit}" for i in self._beyond
+            }
+            every = {id: Dropped(id, others.get(id, reason)) for id in gone}
+            every |= {id: one for id, one in named.items() if id not in read}
+            return tuple(every.values())
+
+        return context.changed(
             items=items,
             text=text,
             tokens=self._count(text),
             budget=self.budget,
             source_budget=self.share,
-            edges=tuple(edge for edge in context.edges if not {edge.tail, edge.head} & {*gone}),
             value=float(sum(item.score for item in items if item.role != "fact")),
             bound=None,  # it was proven for another page
-            dropped=tuple(dropped.values()),
-        )
+        ).made_when_asked(edges=edges, dropped=dropped)
 
     def nothing_fits(self) -> str:
         """Return the message that nothing is kept."""

@@ -9,7 +9,8 @@ before allow a tenth of the documents, drawn at random, and a hundredth, and one
 What a process that reads along takes for the build counts, too. A build leaves work to the first question
 (languages, postings, copies), and a question under a new filter does the same for its index: so it is compared
 with the build and the first question together. The first filter after a load makes tables of the rows and is
-printed by itself. At last a question is asked again and again under a filter by one value, and under none.
+printed by itself. At last a question is asked again and again under a filter by one value, also by the
+retrievers of both frameworks, and under none.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +36,7 @@ from clew.read import Splitter, read_passages
 from tests.benchmarks.changes import EXTRACTORS
 from tests.benchmarks.indexing import hashed_words
 
-SHARES, TENANTS = (0.1, 0.01), 100
+SHARES, TENANTS, TENANT = (0.1, 0.01), 100, {"tenant": "t0"}
 QUESTION = "How does a program find out what is new?"
 SMOKE = "{folder} --documents 30 --repeat 1"
 
@@ -84,12 +87,31 @@ def measure(index: clew.Index, build: float, repeat: int) -> None:
             f"{times.min() / build:.1%} of build and first answer",
             flush=True,
         )
-    for where in ({"tenant": "t0"}, None):
-        index.ask(QUESTION, where=where)
+    again = {
+        f"one tenant of {TENANTS}": lambda: index.ask(QUESTION, where=TENANT),
+        "as LangChain's retriever": partial(langchain_retriever(index).invoke, QUESTION),
+        "as LlamaIndex's retriever": partial(llama_index_retriever(index).retrieve, QUESTION),
+        "without a filter": lambda: index.ask(QUESTION),
+    }
+    for name, ask_again in again.items():
+        ask_again()
         finish_compiling()
-        times = np.array([seconds(lambda: index.ask(QUESTION, where=where)) for _ in range(20)])  # noqa: B023
-        what = "without a filter" if where is None else f"one tenant of {TENANTS}"
-        print(f"a question asked again, {what}: {1000 * np.median(times):.1f} ms in the median")
+        times = np.array([seconds(ask_again) for _ in range(20)])
+        print(f"a question asked again, {name}: {1000 * np.median(times):.1f} ms in the median")
+
+
+def langchain_retriever(index: clew.Index) -> Any:  # the adapters are apart
+    from langchain_clew import ClewRetriever
+
+    return ClewRetriever(index=index, filter=TENANT)
+
+
+def llama_index_retriever(index: clew.Index) -> Any:  # the adapters are apart
+    from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+    from llama_index.retrievers.clew import ClewRetriever
+
+    one = [MetadataFilter(key=key, value=value) for key, value in TENANT.items()]
+    return ClewRetriever(index=index, filters=MetadataFilters(filters=one))
 
 
 def main() -> None:

@@ -17,6 +17,9 @@ from llama_index.core.vector_stores.types import (
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 from llama_index.retrievers.clew.filters import where_of
 
+from clew import Document
+from clew.index.metadata_values import MetadataValues
+
 WORDS = st.sampled_from(["a", "b", "ab", "B", ""])
 NUMBERS = st.sampled_from([-1, 0, 1, 2.5])
 VALUES = (
@@ -84,6 +87,37 @@ def test_a_filter_answers_as_its_parts_do_and_these_as_in_llama_index(
     allowed = where_of(filters)
     assert allowed is not None
     assert allowed(metadata) is directly(filters, metadata)
+
+
+@settings(deadline=None)
+@given(NESTED, st.lists(METADATA, max_size=6))
+def test_a_table_of_values_allows_what_the_filters_allow(one: Any, metadata: list[dict[str, Any]]):
+    where = where_of(one if isinstance(one, MetadataFilters) else MetadataFilters(filters=[one]))
+    assert where is not None
+    documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
+    assert MetadataValues(documents).allowed(where).tolist() == [*map(where, metadata)]
+
+
+@pytest.mark.parametrize(
+    ("filters", "asked"),
+    [
+        ([("x", "b", "=="), ("y", 1, ">")], 2),
+        ([("y", 1, ">")], 4),
+        ([("x", ["b", "a"], "in")], 3),
+    ],
+)
+def test_documents_without_the_wanted_values_are_not_asked_about(
+    filters: list[tuple[str, Any, str]], asked: int
+):
+    parts = [MetadataFilter(key=key, value=value, operator=name) for key, value, name in filters]
+    where = where_of(MetadataFilters(filters=parts))
+    assert where is not None
+    seen: list[object] = []
+    object.__setattr__(where, "test", lambda metadata: bool(seen.append(metadata)))
+    metadata = [{"x": "a", "y": 2}, {"x": "b", "y": 2}, {"x": ["b"], "y": 0}, {"x": "c", "y": 2}]
+    documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
+    MetadataValues(documents).allowed(where)
+    assert len(seen) == asked
 
 
 @pytest.mark.parametrize("operator", list(FilterOperator))

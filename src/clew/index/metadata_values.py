@@ -47,11 +47,11 @@ class MetadataValues:
         """
         test, n = metadata_test(where), len(self._documents)
         may_be = np.ones(n, np.bool_) if asked is None else asked.copy()
-        if callable(where):
-            return self._tested(test, np.flatnonzero(may_be))
-        is_decided = True  # by the values of all keys, but of those documents that have others
+        # By the values of all keys; a function may want more than it says, and decides itself.
+        is_decided = not callable(where)
+        wanted = getattr(where, "wanted", {}) if callable(where) else where
         to_ask = np.zeros(n, np.bool_)
-        for key, values in wanted_values(where).items():
+        for key, values in wanted_values(wanted).items():
             if not values or not HASHED.issuperset(map(type, values)):
                 is_decided = False
                 continue

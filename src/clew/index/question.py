@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 2000
 
 Where = Mapping[str, object] | Callable[[Mapping[str, Any]], bool]
-"""A filter: the wanted values of metadata by key, or a test of a passage's metadata."""
+"""A filter: the wanted values of metadata by key, or a test of a passage's metadata.
+
+A test may have an attribute `wanted`, a filter by values without which it allows no document. Then
+an index asks it about those documents alone that have them, or whose value is a list.
+"""
 
 COLLECTIONS = (list, tuple, set, frozenset)
 HASHED = {str, int, bool, float}  # values that are equal where a set finds them

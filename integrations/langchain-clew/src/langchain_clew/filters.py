@@ -68,13 +68,17 @@ class MetadataFilter:
     Attributes:
         filter: The mapping.
         test: What it means.
+        wanted: The values of metadata without which it allows no document, by key: an index has a
+            table of these, and need not ask about the others.
     """
 
     filter: Metadata
     test: Test = field(init=False)
+    wanted: Mapping[str, list[object]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", _test_of_all(self.filter))
+        object.__setattr__(self, "wanted", _wanted_by_all(self.filter))
 
     def __call__(self, metadata: Metadata) -> bool:
         return self.test(metadata)
@@ -92,6 +96,29 @@ def _test_of_all(filter: object) -> Test:
         for key, operand in filter.items()
     ]
     return lambda metadata: all(test(metadata) for test in tests)
+
+
+def _wanted_by_all(filter: Metadata) -> dict[str, list[object]]:
+    """Return the values that each key of a mapping wants; others than equality say none.
+
+    A path of keys is left out, since what it leads to is no value of the document's own.
+    """
+    wanted: dict[str, list[object]] = {}
+    for key, operand in filter.items():
+        plain = _plain(operand)
+        if key == "$and" and isinstance(plain, (list, tuple)):
+            for each in plain:
+                wanted.update(_wanted_by_all(each))
+        if not isinstance(key, str) or key.startswith("$") or "." in key:
+            continue
+        if isinstance(plain, Mapping):
+            if "$eq" in plain:
+                wanted[key] = [plain["$eq"]]
+            elif "$in" in plain:
+                wanted[key] = list(plain["$in"])
+        else:
+            wanted[key] = list(plain) if isinstance(plain, COLLECTIONS) else [plain]
+    return wanted
 
 
 def _test_of_filters(name: str, operand: object) -> Test:

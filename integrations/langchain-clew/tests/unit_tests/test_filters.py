@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_clew.filters import where_of
 
+from clew import Document
+from clew.index.metadata_values import MetadataValues
+
 KEYS = st.sampled_from(["a", "b", "a.x", "a.x.y"])
 VALUES = st.one_of(
     st.integers(0, 3),
@@ -125,6 +128,40 @@ def holds_for(wanted: Any, there: bool, value: Any) -> bool:
         if not held:
             return False
     return True
+
+
+@settings(deadline=None)
+@given(FILTERS, st.lists(METADATA, max_size=6))
+def test_a_table_of_values_allows_what_the_filter_allows(
+    filter: dict[str, Any], metadata: list[dict[str, Any]]
+) -> None:
+    where = where_of(filter)
+    assert where is not None
+    documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
+    assert MetadataValues(documents).allowed(where).tolist() == [*map(where, metadata)]
+
+
+@pytest.mark.parametrize(
+    ("filter", "asked"),
+    [
+        ({"x": "b", "y": {"$gt": 1}}, 2),
+        ({"x": {"$in": ["b", "a"]}}, 3),
+        ({"x": {"$eq": "b", "$exists": True}}, 2),
+        ({"$and": [{"x": "b"}, {"y": {"$gt": 1}}]}, 2),
+        ({"$or": [{"x": "b"}]}, 4),
+        ({"x.z": "b"}, 4),
+        ({"x": None}, 4),
+    ],
+)
+def test_documents_without_the_wanted_values_are_not_asked_about(
+    filter: dict[str, Any], asked: int
+) -> None:
+    where, seen = where_of(filter), list[object]()
+    object.__setattr__(where, "test", lambda metadata: bool(seen.append(metadata)))
+    metadata = [{"x": "a", "y": 2}, {"x": "b", "y": 2}, {"x": ["b"], "y": 0}, {"x": "c", "y": 2}]
+    documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
+    MetadataValues(documents).allowed(where)  # type: ignore[arg-type]
+    assert len(seen) == asked
 
 
 @settings(deadline=None)

@@ -233,14 +233,13 @@ def allowed_nodes(
     inside = index.filtered(where)
     if inside is index or not own_nodes:
         return own_nodes
-    ids = {document.id for document in inside.documents}
-    came = {document.id for document in index.documents}
+    ids, came = inside.document_of.keys(), index.document_of.keys()
     return {id: without_relationships(own_nodes[id], ids, came) for id in own_nodes.keys() & ids}
 
 
-def _ids(index: clew.Index) -> set[str]:
+def _ids(index: clew.Index) -> AbstractSet[str]:
     """Return the ids of what came to be indexed; an index of a graph has its nodes alone."""
-    return {document.id for document in index.documents} or set(index.graph.ids)
+    return index.document_of.keys() or set(index.graph.ids)
 
 
 def within_filter(

@@ -8,6 +8,7 @@ document does not match. An array of numpy is the list of its values.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,44 @@ def where_of(filters: object) -> Test | None:
             f"filters are a MetadataFilters, not a {type(filters).__name__}: "
             "MetadataFilters(filters=[MetadataFilter(...)])"
         )
-    return _test_of_all(filters) if filters.filters else None
+    return FiltersTest(filters) if filters.filters else None
+
+
+@dataclass(frozen=True, eq=False)
+class FiltersTest:
+    """Filters as a test of metadata.
+
+    Attributes:
+        filters: The filters.
+        test: What they mean.
+        wanted: The values of metadata without which they allow no document, by key: an index has a
+            table of these, and need not ask about the others.
+    """
+
+    filters: MetadataFilters
+    test: Test = field(init=False)
+    wanted: Mapping[str, list[object]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "test", _test_of_all(self.filters))
+        object.__setattr__(self, "wanted", _wanted_by_all(self.filters))
+
+    def __call__(self, metadata: Mapping[str, object]) -> bool:
+        return self.test(metadata)
+
+
+def _wanted_by_all(filters: MetadataFilters) -> dict[str, list[object]]:
+    """Return the values that filters want which all must hold; others than equality say none."""
+    wanted: dict[str, list[object]] = {}
+    if (filters.condition or FilterCondition.AND) == FilterCondition.AND:
+        for one in filters.filters:
+            if isinstance(one, MetadataFilters):
+                wanted.update(_wanted_by_all(one))
+            elif one.operator == FilterOperator.EQ and one.value is not None:
+                wanted[one.key] = [one.value]
+            elif one.operator == FilterOperator.IN and isinstance(one.value, LIST):
+                wanted[one.key] = list(one.value)
+    return wanted
 
 
 def _test_of_all(filters: MetadataFilters) -> Test:
