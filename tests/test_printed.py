@@ -278,6 +278,25 @@ def test_what_the_first_answer_had_is_named_and_every_call_of_a_model_is_counted
     assert context.bound is None
 
 
+def test_what_joins_the_items_and_what_is_left_out_is_found_when_somebody_asks():
+    index = corpus(7)
+    printer = Printer(lambda context: [f"{'x' * 40}{item.text}" for item in context], len, "", "")
+    asked: list[clew.Context] = []
+
+    def ask(options: QueryOptions) -> clew.Context:
+        asked.append(index.ask(QUESTION, options=options))
+        return asked[-1]
+
+    context = fit_printed(printer, ask, QueryOptions("agrag", budget=260, min_relevance=0))
+    assert len(asked) > 1
+    for one in (context, *asked):
+        assert vars(one).keys().isdisjoint({"edges", "dropped"})
+    left_out = {id for one in asked for id in one.ids} - {*context.ids}
+    assert left_out <= {one.id for one in context.dropped}
+    ends = {end for one in context.edges for end in (one.tail, one.head)}
+    assert ends.isdisjoint(left_out)
+
+
 def test_the_best_that_fits_is_never_lost_to_a_smaller_budget_and_nobody_hears_of_that(caplog):
     """It takes 12 words, and 36 as it is printed; the smaller budget would have been 11."""
     best = "The ferry sails at ten from the old harbour of the town."
