@@ -84,7 +84,7 @@ class DuplicatesPart:
         """Return what `compute` returns."""
         around = base.parents[stays]
         if not stays[around[around >= 0]].all():
-            return self.compute(graph)  # a text may have lost a section that told it apart
+            return self.compute(graph)  # a text may have lost the section that sets it apart
         place = np.cumsum(stays) - 1
         left = [[row for row in rows if stays[row]] for rows in before.groups.values()]
         groups = [place[rows].tolist() for rows in left if len(rows) > 1]
