@@ -58,6 +58,39 @@ def test_a_function_is_not_asked_about_containers_nor_a_document_twice():
     assert asked == [1, 2]
 
 
+class _Wanting:
+    """A test that says what it wants, and notes what it is asked about."""
+
+    def __init__(self, year):
+        self.wanted, self.asked = {"year": [year]}, []
+
+    def __call__(self, metadata):
+        self.asked.append(metadata["year"])
+        return metadata["year"] == self.wanted["year"][0] and metadata.get("is_new", True)
+
+
+def test_a_test_that_says_what_it_wants_is_asked_about_that_alone_and_once():
+    metadata = [
+        {"year": 1},
+        {"year": 2, "is_new": False},
+        {"year": 2},
+        {"place": "Corfu"},
+        {"year": [2]},
+    ]
+    documents = [Document(str(i), f"Text {i}.", one) for i, one in enumerate(metadata)]
+    values, second, first = MetadataValues(documents), _Wanting(2), _Wanting(1)
+    for _ in range(3):
+        assert values.allowed(second).tolist() == [False, False, True, False, False]
+    assert second.asked == [2, 2, [2]]
+    assert values.allowed(first).tolist() == [True, False, False, False, False]
+    assert values.allowed(second).tolist() == [False, False, True, False, False]
+    assert (first.asked, second.asked) == ([1, [2]], [2, 2, [2]] * 2)
+    some = np.array([False, False, False, True, True])
+    other = _Wanting(2)
+    assert values.allowed(other, some).tolist() == [False] * 5
+    assert other.asked == [[2]]
+
+
 def test_what_is_neither_a_mapping_nor_a_function_is_refused():
     with pytest.raises(TypeError, match=r"a filter is a mapping .* got a list"):
         MetadataValues([]).allowed(["a"])

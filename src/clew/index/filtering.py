@@ -90,8 +90,9 @@ Test = Callable[[Mapping[str, object]], bool]
 
 def _allowed_documents(index: IndexContents, where: Where) -> Mask:
     documents, are_containers = index.documents, index.are_containers
-    allowed = index.metadata_values.allowed(where, ~are_containers)
-    if not are_containers.any():
+    asked = ~are_containers if are_containers.any() else None
+    allowed = index.metadata_values.allowed(where, asked)
+    if asked is None:
         return allowed
 
     def shown(place: int) -> tuple[str, Mapping[str, object]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from operator import itemgetter
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.document import Document
-from clew.graph import Mask, offsets_of, row_mask
+from clew.graph import Mask, offsets_of, row_mask, seal
 from clew.index.question import HASHED, Where, metadata_test, wanted_values
 
 Test = Callable[[Mapping[str, object]], bool]
@@ -33,9 +35,13 @@ class MetadataValues:
     def __init__(self, documents: Sequence[Document]) -> None:
         self._documents = documents
         self._by_key: dict[str, _Values] = {}
+        self._last: tuple[weakref.ref[object], Mask] | None = None
 
     def allowed(self, where: Where, asked: Mask | None = None) -> Mask:
         """Return which documents a filter allows, as `metadata_test` says: bool [documents].
+
+        A test that says what it wants is not asked twice in turn: retrievers of frameworks filter
+        several times for one question.
 
         Args:
             where: The filter.
@@ -45,6 +51,17 @@ class MetadataValues:
         Raises:
             TypeError: The filter is neither a mapping nor a function.
         """
+        if asked is not None or not hasattr(where, "wanted"):
+            return self._found(where, asked)
+        last = self._last  # another thread may filter otherwise meanwhile
+        if last is not None and last[0]() is where:
+            return last[1]
+        found = self._found(where, None)
+        with suppress(TypeError):  # of what cannot be referred to so
+            self._last = weakref.ref(where), found
+        return found
+
+    def _found(self, where: Where, asked: Mask | None) -> Mask:
         test, n = metadata_test(where), len(self._documents)
         may_be = np.ones(n, np.bool_) if asked is None else asked.copy()
         # By the values of all keys; a function may want more than it says, and decides itself.
@@ -62,7 +79,7 @@ class MetadataValues:
             may_be &= found
         rows = np.flatnonzero(may_be & to_ask if is_decided else may_be)
         may_be[rows] = self._tested(test, rows)[rows]
-        return may_be
+        return seal(may_be)
 
     def _tested(self, test: Test, rows: NDArray[np.int64]) -> Mask:
         """Return which of some documents a test allows: bool [documents]."""

@@ -25,7 +25,8 @@ Where = Mapping[str, object] | Callable[[Mapping[str, Any]], bool]
 """A filter: the wanted values of metadata by key, or a test of a passage's metadata.
 
 A test may have an attribute `wanted`, a filter by values without which it allows no document. Then
-an index asks it about those documents alone that have them, or whose value is a list.
+an index asks it about those documents alone that have them, or whose value is a list, and once for
+several filters in turn: its answers must not change.
 """
 
 COLLECTIONS = (list, tuple, set, frozenset)
