@@ -30,6 +30,7 @@ from clew.index.changes import known_vectors, rebuild
 from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
+from clew.index.metadata_values import Test
 from clew.index.question import Where, metadata_test
 from clew.index.weights import with_weights_as_built
 from clew.read import pieces_in, without_relationships
@@ -83,9 +84,6 @@ def _allowed(index: IndexContents, where: Where) -> Mask:
     if index.documents:
         return _allowed_documents(index, where)
     return _allowed_nodes(index.graph, metadata_test(where))
-
-
-Test = Callable[[Mapping[str, object]], bool]
 
 
 def _allowed_documents(index: IndexContents, where: Where) -> Mask:
