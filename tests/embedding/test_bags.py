@@ -54,6 +54,22 @@ def static():
     return StaticEmbedding.fit([" ".join(WORDS[i : i + 5]) for i in range(12)])
 
 
+@given(st.lists(text, min_size=1, max_size=20), st.data())
+@settings(deadline=None)
+def test_counts_of_bags_know_what_a_build_makes_of_their_terms(texts, data):
+    _, segment = fit_bags([*WORDS, *texts])
+    rows = np.array(data.draw(st.lists(st.integers(0, len(texts)), unique=True)), np.int64)
+    parts = segment.pieces.take(rows), segment.terms.take(rows)
+    kept, made = (segment.table.counts(*parts, kept=kept) for kept in (True, False))
+    assert made.signatures is None is made.rarest
+    assert kept.terms == made.terms
+    found, wanted = kept.signatures_of_terms().dense(), made.signatures_of_terms().dense()
+    np.testing.assert_array_equal(found, wanted)
+    one, other = map(StaticEmbedding.fit_and_embed_counted, (kept, made))
+    assert one[0].has_counts_of(other[0])
+    np.testing.assert_array_equal(one[1], other[1])
+
+
 @given(st.lists(text, max_size=20), st.data())
 @settings(deadline=None)
 def test_bags_are_the_vectors_of_their_texts(static, texts, data):

@@ -72,7 +72,10 @@ def test_links_of_a_graph_that_shrank_are_those_of_the_rest(names, documents, da
     bereft = np.zeros(len(rest), np.bool_)
     bereft[[row_now[t] for t, h in before if is_left[t] and not is_left[h]]] = True
     edges = Edges.of("hyperlink", *(np.array([pair[i] for pair in left], int) for i in (0, 1)))
-    assert pairs_of(Hyperlink().shrink(rest, edges, bereft)) == pairs_of(Hyperlink().on(rest))
+    wanted = pairs_of(Hyperlink().on(rest))
+    assert pairs_of(Hyperlink().shrink(rest, edges, bereft)) == wanted
+    change = NodeChange(base, rest, rest, is_left)  # of few that are left, their names are read
+    assert pairs_of(Hyperlink().exchange(change, edges, bereft)) == wanted
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -16,12 +16,12 @@ from clew.algorithms.kernels.row_lanes import LANES, row_products_of_several
 from clew.embedding.bags import BATCH, Bags, TextBags, columns_in_use
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.interleaved_bags import InterleavedBags
-from clew.embedding.latent_semantic import signature_rows
 from clew.embedding.static import (
     SIGNATURE_WIDTH,
     StaticEmbedding,
     TextCounts,
     rarest_pieces,
+    term_signatures,
 )
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.forking import renew_after_fork
@@ -40,6 +40,8 @@ MIN_ASKED = 64
 long as so many sums."""
 MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
 MAX_COUNTED = 20_000  # texts that came since a build, whose bags are kept: some 1.5 KB each
+MAX_READ_TERMS = 50_000
+"""Terms of a table that keeps how all are written, and their rarest pieces: some 5 MB."""
 MAX_WITHOUT_BAGS = 1000  # texts without a bag, whose counts are kept: some 10 KB each
 
 
@@ -122,7 +124,7 @@ class _OfTerms:
             return self._signatures
         before, self._before = self._before, None
         known = None if before is None else before._signatures_so_far
-        rows = signature_rows(self.terms[0 if known is None else len(known) :], SIGNATURE_WIDTH)
+        rows = term_signatures(self.terms[0 if known is None else len(known) :])
         starts, columns = freeze(rows.starts, np.int32), freeze(rows.columns, np.uint16)
         new = CompressedRows(starts, columns, freeze(rows.values, np.float32), rows.width)
         if known is None:
@@ -345,17 +347,30 @@ class BagTable:
         roots: Floats = np.sqrt(self.embedder.piece_weights)
         return roots
 
-    def counts(self, pieces: Bags, terms: Bags) -> TextCounts:
-        """Return the counts of some rows, as the embedder has them of their texts."""
+    def counts(self, pieces: Bags, terms: Bags, *, kept: bool = False) -> TextCounts:
+        """Return the counts of some rows, as the embedder has them of their texts.
+
+        Args:
+            pieces: the pieces of the rows.
+            terms: their terms.
+            kept: whether the table keeps what all its terms have, since others will be asked for,
+                and the counts say what they have; not where the terms are many.
+        """
         of_pieces, used_pieces = columns_in_use(pieces, np.arange(PIECES))
         # `np.unique` imports masked arrays, a tenth of the time to open an index.
         used = np.flatnonzero(np.bincount(terms.columns[terms.places]))
-        written = texts_at(self.terms, used.tolist())  # stored ones are made together
+        own = self._of_terms
+        kept = kept and len(own.terms) <= MAX_READ_TERMS
+        written = texts_at(own.texts if kept else own.terms, used.tolist())
         order = sorted(range(len(written)), key=written.__getitem__)
+        used = used[order]
         rank = np.zeros(int(used.max(initial=0)) + 1, np.int64)
-        rank[used[order]] = np.arange(len(used))
+        rank[used] = np.arange(len(used))
         of_terms, _ = columns_in_use(terms, rank)
-        return TextCounts([written[i] for i in order], of_terms, used_pieces, of_pieces)
+        counts = TextCounts([written[i] for i in order], of_terms, used_pieces, of_pieces)
+        if not kept:
+            return counts
+        return replace(counts, signatures=own.signatures.take(used), rarest=own.rarest[used])
 
     def vectors(self, pieces: Bags, terms: Bags) -> Vectors:
         """Return the vectors of some rows, as the embedder computes them."""

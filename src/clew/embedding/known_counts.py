@@ -46,7 +46,8 @@ class KnownBags:
     def counts(self, rows: NDArray[np.int64]) -> TextCounts:
         """Return the counts of some rows of the segment."""
         segment = self.segment
-        return segment.table.counts(segment.pieces.take(rows), segment.terms.take(rows))
+        pieces, terms = segment.pieces.take(rows), segment.terms.take(rows)
+        return segment.table.counts(pieces, terms, kept=True)
 
 
 def known_counts(

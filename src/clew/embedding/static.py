@@ -285,7 +285,7 @@ class StaticEmbedding:
         found = {term: known for term in terms if (known := kept.get(term)) is not None}
         new = [term for term in terms if term not in found]
         if new:
-            signatures, weights = signature_rows(new, SIGNATURE_WIDTH), self.term_weights(new)
+            signatures, weights = term_signatures(new), self.term_weights(new)
             bounds = pairwise(signatures.starts.tolist())
             for term, (start, end), weight in zip(new, bounds, weights.tolist(), strict=True):
                 columns, values = signatures.columns[start:end], signatures.values[start:end]
@@ -437,8 +437,9 @@ class StaticEmbedding:
         if not n:  # whatever terms there are
             return
         pieces = stored_vectors()[counts.pieces].astype(np.float64)
-        spellings = signature_rows(counts.terms, SIGNATURE_WIDTH)
-        weights = self.piece_weights[counts.pieces], self.term_weights(counts.terms)
+        spellings = counts.signatures_of_terms()
+        of_terms = self.term_weights(counts.terms, counts.rarest)
+        weights = self.piece_weights[counts.pieces], of_terms
 
         def make(first: int, last: int) -> None:
             for start in range(first, last, BATCH):
@@ -476,10 +477,17 @@ class StaticEmbedding:
         second *= np.sqrt(1 - MEANING_SHARE)
         return unit_rows(halves), lengths
 
-    def term_weights(self, terms: Sequence[str]) -> Floats:
-        """Return the weight of each term, idf^1.5: float64 [terms]."""
+    def term_weights(self, terms: Sequence[str], rarest: NDArray[np.int64] | None = None) -> Floats:
+        """Return the weight of each term, idf^1.5: float64 [terms].
+
+        Args:
+            terms: the terms.
+            rarest: int64 [terms], their rarest pieces, or others that weigh the same; None to look
+                for them.
+        """
         frequencies = np.fromiter(self._counts_of(terms), np.float64, len(terms))
-        return self.weights_of_counts(frequencies, rarest_pieces(terms))
+        rarest = rarest_pieces(terms) if rarest is None else rarest
+        return self.weights_of_counts(frequencies, rarest)
 
     def _counts_of(self, terms: Sequence[str]) -> Iterator[int]:
         """Yield the number of texts that have each term; 1 for one that none has.
@@ -580,6 +588,25 @@ def _texts_with_each(batches: Sequence[TextCounts]) -> tuple[list[str], NDArray[
     return every, np.fromiter(map(number_of.__getitem__, every), np.int64, len(every))
 
 
+def term_signatures(terms: Sequence[str]) -> CompressedRows:
+    """Return the signature of each term, in the numbers that an index keeps of it.
+
+    Args:
+        terms: the terms.
+
+    Returns:
+        float64 [terms, SIGNATURE_WIDTH], each a float32: so a vector is the same from a text as
+        from a saved index.
+
+    Example:
+        >>> values = term_signatures(["ferry"]).values
+        >>> bool((values == values.astype(np.float32)).all())
+        True
+    """
+    rows = signature_rows(terms, SIGNATURE_WIDTH)
+    return rows.with_values(rows.values.astype(np.float32).astype(np.float64))
+
+
 def rarest_pieces(terms: Sequence[str]) -> NDArray[np.int64]:
     """Return the rarest piece of each term, 0 where it has none: int64 [n].
 
@@ -645,15 +672,24 @@ class TextCounts:
         of_terms: float64 [texts, terms].
         pieces: the distinct pieces, as rows of `stored_vectors`, ascending.
         of_pieces: float64 [texts, pieces].
+        signatures: those of the terms, where they are known, float32 or float64.
+        rarest: int64 [terms], the rarest piece of each, where they are known, or others that weigh
+            the same.
     """
 
     terms: list[str]
     of_terms: CompressedRows
     pieces: NDArray[np.int64]
     of_pieces: CompressedRows
+    signatures: CompressedRows | None = None
+    rarest: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.of_terms)
+
+    def signatures_of_terms(self) -> CompressedRows:
+        """Return what `term_signatures` does of the terms."""
+        return term_signatures(self.terms) if self.signatures is None else self.signatures
 
     def take(self, rows: NDArray[np.int64]) -> TextCounts:
         """Return the counts of some of the texts, in any order."""

@@ -21,8 +21,12 @@ from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bag_vectors import bag_vectors, centre_rows
 from clew.algorithms.kernels.compiled import Kernel
 from clew.algorithms.kernels.word_numbers import find_words, put_words
-from clew.embedding.latent_semantic import signature_rows
-from clew.embedding.static import MEANING_SHARE, SIGNATURE_WIDTH, StaticEmbedding
+from clew.embedding.static import (
+    MEANING_SHARE,
+    SIGNATURE_WIDTH,
+    StaticEmbedding,
+    term_signatures,
+)
 from clew.embedding.word_vectors import PIECES, piece_numbers, piece_vectors
 from clew.forking import renew_after_fork
 from clew.graph import Floats, Vectors
@@ -200,7 +204,7 @@ class WordTable:
             n = len(number_of)
             weights = _with_room(self._known.weights, n + len(new))
             weights[n : n + len(new)] = self._static.term_weights(new)
-            signatures = signature_rows(new, SIGNATURE_WIDTH)
+            signatures = term_signatures(new)
             of_terms = self._known.of_terms.extended(signatures)
             self._known = replace(self._known, of_terms=of_terms, weights=weights)
             number_of.update(zip(new, range(n, n + len(new)), strict=True))

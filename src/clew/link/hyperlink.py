@@ -98,6 +98,10 @@ class Hyperlink:
         It is known what is gone: only a short name of that can be of one document alone now.
         """
         graph, base, n_left = change.graph, change.base, len(change.left)
+        if not any(graph.references):
+            return left
+        if not change.brings and 2 * n_left < len(base):  # what is left has fewer names
+            return self.shrink(graph, left, bereft)
         came = _Names(graph, np.arange(n_left, len(graph)))
         gone = _Names(base, np.flatnonzero(~change.stays))
         labels = _labels_among(graph.references[n_left:])
