@@ -8,7 +8,8 @@ several to a file, into a temporary folder, or into --folder, which is kept. `bu
 process, and another new process opens the shards and asks them. With --whole the same is done with one index of the folder.
 
 Seconds are by the clock. MB of memory are those of the process: what it has, and the most that it has had (VmHWM), after each shard has
-been saved. With --processes 1, the default, no other process has any. "first" is the first question by a recipe, "next" the median of
+been saved. The first shards load libraries, and fill what a process keeps of words, whose size is bounded. With --processes 1, the
+default, no other process has any memory. "first" is the first question by a recipe, "next" the median of
 those after it. "overlap" is the share of ids that both answers have, "first the same" how often the first id is.
 """
 
