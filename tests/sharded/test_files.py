@@ -195,7 +195,7 @@ def test_files_with_facts_or_beside_documents_are_divided_alike(docs, targets, t
     for ours, one, other in zip(shards, loaded(given), loaded(mixed), strict=True):
         assert described(ours) == described(one)
         assert ours.document_of.keys() == other.document_of.keys() - {"more"}
-    assert {id: said for one in loaded(given) for id, said in one.facts.items()} == facts
+    assert {id: each for one in loaded(given) for id, each in one.facts.items()} == facts
 
 
 def test_fewer_files_than_shards_are_refused_before_one_is_opened(docs, targets, opened):
