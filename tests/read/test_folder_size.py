@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clew.read.folder_size import folder_size
+from clew.read.sources import list_files
 
 
 @pytest.fixture
@@ -17,6 +18,14 @@ def folder(tmp_path):
 
 def test_the_size_of_a_folder_is_that_of_its_files_but_for_what_is_hidden(folder):
     assert folder_size(folder, 100) == folder_size(str(folder), 100) == 5 + 7
+
+
+def test_the_size_of_listed_files_is_that_of_the_files_that_are_read(folder):
+    listed = list_files(folder)
+    assert folder_size(listed, 100) == 5 + 7
+    assert folder_size(listed, 3) == 5
+    (folder / "a.md").unlink()
+    assert folder_size(listed, 100) == 7
 
 
 def test_no_more_files_are_looked_at_than_have_enough(tmp_path):

@@ -26,6 +26,19 @@ class FileToRead(NamedTuple):
     encoding: str | None = None
 
 
+@dataclass(frozen=True)
+class ListedFiles:
+    """Files that were found and are to be read, a source like a folder.
+
+    Attributes:
+        files: The files, each under an id of its own.
+        skipped: (path, reason) for what was left out when they were found.
+    """
+
+    files: tuple[FileToRead, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class FileReading:
     """What a file gave when it was read.

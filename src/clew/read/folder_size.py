@@ -6,6 +6,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from clew.read.file_reading import ListedFiles
+
 
 def folder_size(source: object, enough: int) -> int:
     """Return how many bytes the files below a folder have, or at least `enough` of them.
@@ -13,7 +15,7 @@ def folder_size(source: object, enough: int) -> int:
     No file is opened, and none is left out but what is hidden, so some may not be read.
 
     Args:
-        source: The path of a folder. Anything else has no size.
+        source: The path of a folder, or files that were listed. Anything else has no size.
         enough: After so many bytes no more files are looked at.
 
     Example:
@@ -21,6 +23,13 @@ def folder_size(source: object, enough: int) -> int:
         0
     """
     size = 0
+    if isinstance(source, ListedFiles):
+        for file in source.files:
+            with suppress(OSError):
+                size += file.path.stat().st_size
+            if size >= enough:
+                break
+        return size
     # `source` may be any text, for which `Path.is_dir` may raise.
     if not isinstance(source, (str, Path)) or not os.path.isdir(source):  # noqa: PTH112
         return size

@@ -5,10 +5,9 @@ Sources are texts, files, folders, `clew.Document` values, and objects of LangCh
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -17,7 +16,8 @@ from typing import Any, NamedTuple
 from clew.document import Document
 from clew.graph import EMPTY
 from clew.progress import progress_bar
-from clew.read.file_reading import FileReading, FileToRead
+from clew.read.file_ids import Found, with_ids_of_their_own
+from clew.read.file_reading import FileReading, FileToRead, ListedFiles
 from clew.read.graph_documents import facts_of_graph_document, is_graph_document
 from clew.read.langchain_documents import (
     from_langchain_document,
@@ -38,10 +38,6 @@ KNOWN_SOURCES = (
 MAX_NAMED = 6  # documents of a cycle that a message names
 
 TEXT_ID = "text-"  # what the id of a text without one begins with
-
-
-_Found = Document | FileToRead | tuple[str, str]
-"""A document, a file that becomes some, or (path, reason) for what is skipped."""
 
 
 class CyclicParentsError(ValueError):
@@ -148,22 +144,8 @@ def load_and_cut(  # noqa: PLR0913  # the options of one call, each named by its
         >>> load_and_cut(["The moon is far."]).cut
         {}
     """
-    found: list[_Found] = []
-    if untrusted and isinstance(sources, str):
-        raise TypeError(
-            "of untrusted documents a string by itself may be a text or a path; "
-            f"give [text] for a text, or pathlib.Path(...) for files; got {sources[:40]!r}"
-        )
-    for source in _as_list(sources):
-        if untrusted and isinstance(source, str):
-            found.append(Document(text_id(source), source))
-        elif isinstance(source, Document):  # as all candidates are by then
-            found.append(source)
-        else:
-            found += _find_in(source, encoding, choice)
-    if choice is not None:
-        found += choice.remarks()
-    found = _with_ids_of_their_own(found, there)
+    found = list(_find_all(sources, untrusted, encoding, choice))
+    found = with_ids_of_their_own(found, there)
     files = [one for one in found if isinstance(one, FileToRead)]
     readings, done = _read(files, known, cut, progress) if files else ([], {})
     loaded = _in_places(found, readings)
@@ -172,6 +154,68 @@ def load_and_cut(  # noqa: PLR0913  # the options of one call, each named by its
     _check_ids(documents)
     _check_parents(documents)
     return LoadedAndCut(LoadedDocuments(documents, loaded.skipped, loaded.files), done)
+
+
+def list_files(
+    sources: object,
+    untrusted: bool = False,
+    encoding: str | None = None,
+    choice: FileChoice | None = None,
+) -> ListedFiles | None:
+    """Return the files of any sources with the ids that `load_documents` gives them, all unread.
+
+    What is returned is a source, too. A part of the files is read under the ids that they have
+    among all.
+
+    Args:
+        sources: As in `load_documents`, but for an iterator, which could not be read afterwards.
+        untrusted: As there.
+        encoding: As there.
+        choice: As there.
+
+    Returns:
+        The files, or None where some of the sources are no files.
+
+    Raises:
+        FileNotFoundError, TypeError: As there.
+
+    Example:
+        >>> list_files(["The moon is far."]) is None
+        True
+    """
+    found = list[Found]()
+    for one in _find_all(sources, untrusted, encoding, choice):
+        if isinstance(one, Document):
+            return None
+        found.append(one)
+    found = with_ids_of_their_own(found, ())
+    files = tuple(one for one in found if isinstance(one, FileToRead))
+    left_out = (one for one in found if not isinstance(one, (Document, FileToRead)))
+    return ListedFiles(files, tuple(left_out))
+
+
+def _find_all(
+    sources: object, untrusted: bool, encoding: str | None, choice: FileChoice | None
+) -> Iterator[Found]:
+    """Yield the documents and files of all sources, and what is skipped."""
+    if isinstance(sources, ListedFiles):
+        yield from sources.files
+        yield from sources.skipped
+        return
+    if untrusted and isinstance(sources, str):
+        raise TypeError(
+            "of untrusted documents a string by itself may be a text or a path; "
+            f"give [text] for a text, or pathlib.Path(...) for files; got {sources[:40]!r}"
+        )
+    for source in _as_list(sources):
+        if untrusted and isinstance(source, str):
+            yield Document(text_id(source), source)
+        elif isinstance(source, Document):  # as all candidates are by then
+            yield source
+        else:
+            yield from _find_in(source, encoding, choice)
+    if choice is not None:
+        yield from choice.remarks()
 
 
 def _read(
@@ -202,7 +246,7 @@ def load_single(source: object) -> Document | None:
     """
     if isinstance(source, Path):
         raise TypeError(f"wanted a text or a document; got the path {str(source)!r}")
-    found: _Found
+    found: Found
     if isinstance(source, str):
         found = Document(text_id(source), source)
     elif isinstance(source, Document):
@@ -248,7 +292,7 @@ def _as_list(sources: object) -> Iterable[object]:
 
 def _find_in(
     source: object, encoding: str | None = None, choice: FileChoice | None = None
-) -> Iterator[_Found]:
+) -> Iterator[Found]:
     """Yield the documents and files of a source, and what is skipped, in the order of reading."""
     if isinstance(source, Document):
         yield source
@@ -271,7 +315,7 @@ def _find_in(
         raise TypeError(f"cannot read a {type(source).__name__}; known are {KNOWN_SOURCES}")
 
 
-def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> Iterator[_Found]:
+def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> Iterator[Found]:
     from clew.read.files import files_at
 
     skipped: list[tuple[str, str]] = []
@@ -280,106 +324,7 @@ def _find_files(path: Path, encoding: str | None, choice: FileChoice | None) -> 
     yield from (FileToRead(file, id, encoding) for file, id in files)
 
 
-def _with_ids_of_their_own(found: Sequence[_Found], there: Iterable[Document]) -> list[_Found]:
-    """Return what was found; files of one id have folders above them in theirs.
-
-    The README.md of two folders is then `docs/README.md` and `tools/README.md`. A file that was
-    found twice, below a folder and by itself, is read once. One that is in an index keeps its id.
-    """
-    known = ids_of_files((one.path for one in found if isinstance(one, FileToRead)), there)
-    if known:
-        found = [
-            one._replace(id=known.get(_whole_path(one.path), one.id))
-            if isinstance(one, FileToRead)
-            else one
-            for one in found
-        ]
-    ids = Counter(one.id for one in found if isinstance(one, FileToRead))
-    if max(ids.values(), default=0) < 2:
-        return list(found)
-    once = dict[tuple[str, ...] | int, _Found]()  # files by the parts of their paths
-    for number, one in enumerate(found):
-        once.setdefault(_whole_path(one.path) if isinstance(one, FileToRead) else number, one)
-    same = dict[str, list[tuple[str, ...]]]()
-    for path, one in once.items():
-        if isinstance(one, FileToRead) and not isinstance(path, int) and path not in known:
-            same.setdefault(one.id, []).append(path)
-    kept = set(known.values())
-    taken = {one.id for one in found if isinstance(one, Document)} | kept
-    taken |= {id for id, paths in same.items() if len(paths) == 1}
-    new = dict[tuple[str, ...] | int, str]()
-    for id, paths in same.items():
-        if len(paths) > 1 or id in kept:
-            distinct = _ids_with_folders(id, paths, taken)
-            taken |= set(distinct)
-            new |= zip(paths, distinct, strict=True)
-    return [
-        one._replace(id=new[path]) if isinstance(one, FileToRead) and path in new else one
-        for path, one in once.items()
-    ]
-
-
-def ids_of_files(
-    files: Iterable[Path], documents: Iterable[Document]
-) -> dict[tuple[str, ...], str]:
-    """Return the ids that files have where some documents are from them, by the parts of paths.
-
-    Args:
-        files: The files.
-        documents: The documents, each of which names its file in its metadata.
-
-    Example:
-        >>> document = Document("docs/a.jsonl#2", "A row.", {"path": "/home/docs/a.jsonl"})
-        >>> ids_of_files([Path("/home/docs/a.jsonl"), Path("/home/a.jsonl")], [document])
-        {('/', 'home', 'docs', 'a.jsonl'): 'docs/a.jsonl'}
-    """
-    paths = {file: _whole_path(file) for file in files}
-    names, wanted, found = {file.name for file in paths}, {*paths.values()}, dict[Any, str]()
-    if not wanted:
-        return found
-    for document in documents:
-        path = document.metadata.get("path")
-        if not isinstance(path, str) or path.rpartition("/")[2] not in names:
-            continue
-        parts = _whole_path(Path(path))
-        if parts not in wanted or parts in found:
-            continue
-        whole, id = "/".join(parts), document.id
-        while id and not f"/{whole}".endswith(f"/{id}"):
-            id = id.rpartition("#")[0]  # of a row, a page or a message
-        if id:
-            found[parts] = id
-    return found
-
-
-def _whole_path(path: Path) -> tuple[str, ...]:
-    """Return the parts of the path of a file; a link stays what it is, another file."""
-    return Path(os.path.normpath(path.absolute())).parts
-
-
-def _ids_with_folders(
-    id: str, paths: Sequence[tuple[str, ...]], taken: Collection[str]
-) -> list[str]:
-    """Return an id for each file of one id, with as many folders above it as tell all apart.
-
-    Args:
-        id: Their id.
-        paths: The parts of their paths, each another.
-        taken: The ids of other files.
-
-    Example:
-        >>> paths = [("/", "a", "docs", "README.md"), ("/", "a", "README.md")]
-        >>> _ids_with_folders("README.md", paths, ())
-        ['docs/README.md', 'a/README.md']
-    """
-    for n in range(1 + len(id.split("/")), max(map(len, paths))):
-        ids = ["/".join(path[-n:]) for path in paths]
-        if len(set(ids)) == len(ids) and not set(ids) & set(taken):
-            return ids
-    return [Path(*path).as_posix() for path in paths]
-
-
-def _in_places(found: Sequence[_Found], readings: Sequence[FileReading]) -> LoadedDocuments:
+def _in_places(found: Sequence[Found], readings: Sequence[FileReading]) -> LoadedDocuments:
     """Return the documents, with those of the files in their places."""
     of_files = iter(readings)
     documents, skipped = list[Document](), list[tuple[str, str]]()

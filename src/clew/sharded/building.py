@@ -1,23 +1,35 @@
-"""Shards built by several machines at once: each reads, links and saves documents of its own."""
+"""Shards that are built one after the other, or by several machines at once.
+
+Each is read, linked and saved by itself. So the memory that files take is that of the largest shard
+and not of them all.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Executor, Future
 from typing import Any, Unpack
 
 from clew.document import Document
+from clew.graph import release_free_memory
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.given_facts import checked_facts, facts_left
 from clew.index.index import Index
 from clew.index.options import documents_keywords
 from clew.read import Triple
+from clew.read.file_reading import FileToRead, ListedFiles
+from clew.read.patterns import FileChoice
+from clew.read.sources import list_files
 from clew.remote.address import is_address
 from clew.remote.remote_index import RemoteIndex
 from clew.sharded.partition import divide, partition_by_hash
 
 Target = str | os.PathLike[str]
+Part = ListedFiles | list[Document]
+"""What goes to one shard: its files, still unread, or its documents."""
 
 
 @documents_keywords(IndexConfig)
@@ -35,22 +47,34 @@ def build_shards(
     Where a target holds a shard already, what has changed is added, replaced and deleted. So after
     a failure the same call goes on: shards that were saved are only compared.
 
+    Where the documents are folders and files alone, and neither `shard_of` nor `facts` is given,
+    the files are listed first, and those of a shard are read when it is built. All documents of a
+    file go to one shard, by the hash of the file's id. Ids are those of one index of all files.
+    What checks documents against one another, such as for an id that comes twice or a document that
+    is inside itself, looks at those of a shard. Links between files of different shards are not
+    made. A file that has not changed since its shard was saved is not opened. What was left out
+    when the files were listed is in `Index.skipped` of the first shard, and what a file says of
+    itself in that of its own. Anything else is loaded whole, before the first shard is built.
+
     Args:
-        documents: As in `Index.from_documents`. They are read by the process that asks.
+        documents: As in `Index.from_documents`. Files are read by the process that builds their
+            shard, all else by the one that asks.
         targets: A folder or the address of an index in a database for each shard. The machines of
-            the executor reach them.
+            the executor reach them, and the files by the same paths.
         shard_of: The shard of each document by its id, as `partition_by_components` or
-            `read_partition` give it. None is `partition_by_hash`.
+            `read_partition` give it. None is `partition_by_hash`, of files where these are listed.
         facts: As in `Index.from_documents`.
         executor: Builds each shard in one call, such as Dask's `client.get_executor(retries=3)` or
-            `clew.cluster.RayExecutor()`. None builds one after the other.
+            `clew.cluster.RayExecutor()`. None builds one after the other, and lets the memory of
+            each go before the next is read.
         **keywords: The fields of `clew.index.IndexConfig`, which an executor has to be able to
             send: an embedder by its name, or a function of a module.
 
     Raises:
         RuntimeError: A shard was not built; the others were, and its error is the cause.
-        ValueError: There is no target, a shard has no document, or a document's shard has no
-            target.
+        ValueError: There is no target, a shard has no file or document, or a document's shard has
+            no target.
+        FileNotFoundError: A path leads nowhere.
 
     Example:
         >>> import tempfile
@@ -59,16 +83,16 @@ def build_shards(
         ...     sum(build_shards(texts, [f"{folder}/one", f"{folder}/two"]))
         20
     """
+    if not targets:
+        raise ValueError("build_shards needs a target for each shard; none came")
     config = IndexConfig.from_keywords(None, **keywords)
-    loaded = list(config.load(documents).documents)
-    given = None if facts is None else checked_facts(loaded, facts)
-    parts = _parts(loaded, targets, shard_of)
+    parts, given = _divided(documents, len(targets), shard_of, facts, config)
     work: list[tuple[Any, ...]] = [
         (part, str(target), _facts_of(part, given), dict(keywords))
         for part, target in zip(parts, targets, strict=True)
     ]
     if executor is None:
-        outcomes: list[Future[None]] = [_done(_bring, *arguments) for arguments in work]
+        outcomes: list[Future[int]] = [_done(_bring, *arguments) for arguments in work]
     else:
         outcomes = [executor.submit(_bring, *arguments) for arguments in work]
     for target, outcome in zip(targets, outcomes, strict=True):
@@ -81,57 +105,113 @@ def build_shards(
                 f"the shard in {shown} was not built: {error}; what was built stays, and the same "
                 "call goes on"
             ) from error
-    return tuple(map(len, parts))
+    return tuple(outcome.result() for outcome in outcomes)
 
 
-def _parts(
-    documents: Sequence[Document], targets: Sequence[Target], shard_of: Mapping[str, int] | None
+def _divided(
+    documents: object,
+    n: int,
+    shard_of: Mapping[str, int] | None,
+    facts: Mapping[str, Iterable[Triple]] | None,
+    config: IndexConfig,
+) -> tuple[Sequence[Part], dict[str, list[Triple]] | None]:
+    """Return what goes to each of n shards, and the facts that were given."""
+    if isinstance(documents, Iterator):
+        documents = list(documents)  # it is gone through twice
+    if shard_of is None and facts is None:
+        choice = FileChoice(config.include, config.exclude)
+        listed = list_files(documents, config.untrusted, config.encoding, choice)
+        if listed is not None:
+            return _parts_of_files(listed, n), None
+    loaded = list(config.load(documents).documents)
+    given = None if facts is None else checked_facts(loaded, facts)
+    return _parts_of_documents(loaded, n, shard_of), given
+
+
+def _parts_of_files(listed: ListedFiles, n: int) -> list[ListedFiles]:
+    shard_of = partition_by_hash((file.id for file in listed.files), n)
+    parts: list[list[FileToRead]] = [[] for _ in range(n)]
+    for file in listed.files:
+        parts[shard_of[file.id]].append(file)
+    _check_none_is_empty(parts, "file")
+    return [
+        ListedFiles(tuple(part), () if place else listed.skipped)
+        for place, part in enumerate(parts)
+    ]
+
+
+def _parts_of_documents(
+    documents: Sequence[Document], n: int, shard_of: Mapping[str, int] | None
 ) -> list[list[Document]]:
-    if not targets:
-        raise ValueError("build_shards needs a target for each shard; none came")
     if shard_of is None:
-        shard_of = partition_by_hash((one.id for one in documents), len(targets))
+        shard_of = partition_by_hash((one.id for one in documents), n)
     parts = divide(documents, shard_of)
-    if len(parts) > len(targets):
-        raise ValueError(
-            f"documents go to {len(parts)} shards, and there are {len(targets)} targets"
-        )
-    parts += [[] for _ in range(len(targets) - len(parts))]
-    empty = [place for place, part in enumerate(parts) if not part]
-    if empty:
-        raise ValueError(
-            f"shard {empty[0]} has no document: use fewer shards, or another partition"
-        )
+    if len(parts) > n:
+        raise ValueError(f"documents go to {len(parts)} shards, and there are {n} targets")
+    parts += [[] for _ in range(n - len(parts))]
+    _check_none_is_empty(parts, "document")
     return parts
 
 
-def _facts_of(
-    documents: Sequence[Document], facts: dict[str, list[Triple]] | None
-) -> dict[str, list[Triple]] | None:
-    return None if facts is None else {**facts_left(facts, documents)}
+def _check_none_is_empty(parts: Sequence[Sized], kind: str) -> None:
+    empty = [place for place, part in enumerate(parts) if not part]
+    if empty:
+        raise ValueError(f"shard {empty[0]} has no {kind}: use fewer shards, or another partition")
 
 
-def _done(work: Callable[..., None], *arguments: object) -> Future[None]:
+def _facts_of(part: Part, facts: dict[str, list[Triple]] | None) -> dict[str, list[Triple]] | None:
+    if facts is None or isinstance(part, ListedFiles):
+        return None
+    return {**facts_left(facts, part)}
+
+
+def _done(work: Callable[..., int], *arguments: object) -> Future[int]:
     """Return the outcome of work that is done now."""
-    future = Future[None]()
+    future = Future[int]()
     try:
-        work(*arguments)
-        future.set_result(None)
+        future.set_result(work(*arguments))
     except Exception as error:  # noqa: BLE001 - it is reported with the shard's name
+        _let_go(error)
         future.set_exception(error)
     return future
 
 
+def _let_go(error: BaseException | None) -> None:
+    """Forget what the frames of an error hold, such as the documents of a shard."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
 def _bring(
-    documents: list[Document],
+    documents: Part,
     target: str,
     facts: dict[str, list[Triple]] | None,
     keywords: IndexKeywords,
-) -> None:
-    """Make a shard hold these documents and no others."""
+) -> int:
+    """Make a shard hold these documents and no others; return how many they are."""
+    try:
+        return _brought(documents, target, facts, keywords)
+    finally:  # before the next shard is read
+        gc.collect()
+        release_free_memory()
+
+
+def _brought(
+    documents: Part,
+    target: str,
+    facts: dict[str, list[Triple]] | None,
+    keywords: IndexKeywords,
+) -> int:
+    if isinstance(documents, ListedFiles):
+        _check_files_are_here(documents)
+    number = 0
 
     def up_to_date(index: Index) -> Index:
-        return index.sync(documents, facts=facts)
+        nonlocal number
+        changed = index.sync(documents, facts=facts)
+        number = len(changed)
+        return changed
 
     parts: IndexKeywords = {}
     if keywords.get("embedder") is not None:
@@ -144,11 +224,24 @@ def _bring(
         else:
             with opened:
                 opened.change(up_to_date)
-            return
+            return number
     elif os.path.isdir(target) and os.listdir(target):  # noqa: PTH112, PTH208 - any path
         before = Index.load(target, **parts)
         after = up_to_date(before)
         if after is not before:
             after.save(target)
-        return
-    Index.from_documents(documents, facts=facts, **keywords).save(target)
+        return number
+    index = Index.from_documents(documents, facts=facts, **keywords)
+    index.save(target)
+    return len(index)
+
+
+def _check_files_are_here(listed: ListedFiles) -> None:
+    """Check that this machine has the files: what it did not see would be left out."""
+    for file in listed.files:
+        if not os.path.lexists(file.path):
+            raise FileNotFoundError(
+                f"there is no file {str(file.path)!r} any more, or not on the machine that builds "
+                "the shard: where machines have no files in common, give the documents, "
+                "clew.read.load_documents(...).documents"
+            )
