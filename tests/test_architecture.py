@@ -93,7 +93,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "remote": BELOW_INDEX | {"forking", "index", "relevance", "seed"},
     "sharded": BELOW_INDEX | {"index", "remote", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
-    "cli": BELOW_INDEX | {"cores", "conversation", "remote", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "garbage", "storage", "user_cache"},
+    "cli": BELOW_INDEX | {"cores", "conversation", "remote", "sharded", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "garbage", "storage", "user_cache"},
     "__main__": {"cli"},
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from clew import recipes
 from clew.cli import models
-from clew.cli.databases import open_remote
+from clew.cli.databases import open_remote, open_several
 from clew.cli.parser import Commands, add_command, question
 from clew.cli.question_options import (
     add_question_options,
@@ -56,6 +56,7 @@ EXAMPLES = """examples:
   clew ask docs/ "..." --answer                            the sentences that answer, with sources
   clew ask 'postgresql://anna@host/db?index=docs' "..."    an index in a database
   clew ask s3://bucket/docs "..."                          an index in a storage (extra storage)
+  clew ask docs.clew notes.clew "..."                      several indexes as one, also shards
   man tar | clew ask - "How do I list an archive?" --answer          what comes in on stdin
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
@@ -118,7 +119,7 @@ def ask(options: argparse.Namespace) -> int:
     anything is read.
     """
     _check_order(options.source, options.question)
-    options.source = one_or_several(options.source)
+    options.source = one_or_several(options.source, indexes=True)
     if options.html:
         check_writable(options.html)
     method = _with_style(chosen_method(options), options)
@@ -126,9 +127,10 @@ def ask(options: argparse.Namespace) -> int:
     asked: Any = {"recipe": method, "model": model, **question_parameters(options)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
-        if is_remote(options.source) and not options.answer:
+        if _is_pulled_from(options):
             refuse_building_options(options)
-            with open_remote(options) as opened:
+            several = isinstance(options.source, list)
+            with open_several(options) if several else open_remote(options) as opened:
                 context, index = opened.ask(options.question, **asked), None
         else:
             index = open_source(options)
@@ -148,6 +150,21 @@ def ask(options: argparse.Namespace) -> int:
         print_remark(f"the language model: {context.usage}")
     _print_context(context, options)
     return 0 if context.items and is_answered else NOTHING_FOUND
+
+
+def _is_pulled_from(options: argparse.Namespace) -> bool:
+    """Return whether a question pulls what it needs of an index in a database, or of several.
+
+    Raises:
+        ValueError: The answer alone is wanted of several.
+    """
+    if not isinstance(options.source, list):
+        return is_remote(options.source) and not options.answer
+    if not is_saved(options.source):
+        return False
+    if options.answer:
+        raise ValueError("--answer asks one index; several are asked for the context")
+    return True
 
 
 def _print_context(context: Context, options: argparse.Namespace) -> None:

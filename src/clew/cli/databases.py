@@ -1,4 +1,4 @@
-"""An index in a database or a storage, in the place of a folder: the command takes its address."""
+"""An index in a database or a storage, in the place of a folder, and several in that of one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from clew.index.saving import is_remote
 from clew.storage.address import is_storage, without_password
 
 if TYPE_CHECKING:
+    from clew.index.config import IndexKeywords
     from clew.remote import RemoteIndex
+    from clew.sharded import ShardedIndex
 
 
 def place_of_index(text: str) -> Path | str:
@@ -49,6 +51,14 @@ def open_remote(options: argparse.Namespace) -> AbstractContextManager[RemoteInd
     except KeyError as error:
         made = f"clew index FOLDER -o '{shown(options.source)}'"
         raise ValueError(f"{error.args[0]}, as `{made}` does") from error
+
+
+def open_several(options: argparse.Namespace) -> AbstractContextManager[ShardedIndex]:
+    """Return the indexes in the folders and at the addresses `options.source` as one, open."""
+    from clew.sharded import ShardedIndex
+
+    keywords: IndexKeywords = {} if options.embedder is None else {"embedder": options.embedder}
+    return ShardedIndex.open(options.source, **keywords)
 
 
 def update_remote(

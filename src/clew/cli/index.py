@@ -18,6 +18,7 @@ from clew.cli.settings import (
     index_settings,
     recipe_settings,
 )
+from clew.cli.shards import add_shards_option, index_shards
 from clew.cli.source import (
     add_reading_options,
     build_index,
@@ -46,6 +47,7 @@ EXAMPLES = """examples:
   clew index docs/ -o docs.clew --watch              goes on reading what changes
   clew index docs/ -o 'postgresql://anna@host/db?index=docs'    in a database
   clew index docs/ -o s3://bucket/docs               in a storage (extra storage), for replicas
+  clew index docs/ -o docs.clew --shards 4           several indexes, where one needs more memory
   clew ask docs.clew "How do I cancel a running job?"
 
 An index keeps its --include and --exclude. Patterns that are typed replace both; --include '*'
@@ -113,6 +115,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="say what the model would be asked, and ask nothing"
     )
+    add_shards_option(parser)
     parser.add_argument(
         "--watch",
         action="store_true",
@@ -127,6 +130,8 @@ def index(options: argparse.Namespace) -> int:
             f"--set {own[0]} is of a recipe: give it to `clew ask`. An index has settings of "
             f"{', '.join(OF_AN_INDEX)}"
         )
+    if options.shards is not None:
+        return index_shards(options)
     if options.watch and options.dry_run:
         raise ValueError("--dry-run asks nothing and saves nothing: leave --watch out")
     if isinstance(options.output, str):

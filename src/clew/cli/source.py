@@ -28,7 +28,7 @@ from clew.cores import usable_cores
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
-from clew.index.config import SYMBOLS, IndexConfig
+from clew.index.config import SYMBOLS, IndexConfig, IndexKeywords
 from clew.index.given_facts import changed_facts
 from clew.index.index import Index
 from clew.index.saving import is_made_by, is_remote
@@ -339,25 +339,13 @@ def build_index(
             if it is made in the same way.
         keeps_patterns: Whether the patterns of the index before stay where none was typed.
     """
-    settings = index_settings(options.set)
-    used = [name for name in ("names", "terms", *GENERATORS) if getattr(options, name)]
-    check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
+    config = IndexConfig.from_keywords(
+        **reading_keywords(
+            options, extractor, savable=savable, before=before, keeps_patterns=keeps_patterns
+        )
+    )
     generators = generators_of(options)
     facts = None if options.facts is None else read_facts(options.facts)
-    patterns = patterns_of(options, before if keeps_patterns else None)
-    config = IndexConfig.from_keywords(
-        embedder=_embedder_of(options, before),
-        extractor=_rules_of(options, settings) or extractor or SYMBOLS,
-        splitter=splitter_of(options),
-        canonical=Plain() if options.plain else None,
-        nearest=options.nearest,
-        encoding=options.encoding,
-        untrusted=options.untrusted,
-        include=patterns.include,
-        exclude=patterns.exclude,
-        savable=savable,
-        processes=options.processes or usable_cores(),
-    )
     own, config = config.embedder, replace(config, embedder=with_vectors_kept(config.embedder))
     source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
@@ -392,6 +380,34 @@ def build_index(
             f"{reason}; the same command asks for these again"
         )
     return index
+
+
+def reading_keywords(
+    options: argparse.Namespace,
+    extractor: Triples | None = None,
+    *,
+    savable: bool = False,
+    before: Index | None = None,
+    keeps_patterns: bool = False,
+) -> IndexKeywords:
+    """Return what an index is made with; see `build_index` for the arguments."""
+    settings = index_settings(options.set)
+    used = [name for name in ("names", "terms", *GENERATORS) if getattr(options, name)]
+    check_used(settings, ["splitter", *used, *(["triples"] if extractor else [])], options)
+    patterns = patterns_of(options, before if keeps_patterns else None)
+    return {
+        "embedder": _embedder_of(options, before),
+        "extractor": _rules_of(options, settings) or extractor or SYMBOLS,
+        "splitter": splitter_of(options),
+        "canonical": Plain() if options.plain else None,
+        "nearest": options.nearest,
+        "encoding": options.encoding,
+        "untrusted": options.untrusted,
+        "include": patterns.include,
+        "exclude": patterns.exclude,
+        "savable": savable,
+        "processes": options.processes or usable_cores(),
+    }
 
 
 def _rules_of(
@@ -502,24 +518,35 @@ def skipped_files(files: Sequence[tuple[str, str]], label: str = "not read") -> 
     return f"{label}: {'; '.join(groups)}"
 
 
-def one_or_several(sources: list[str]) -> str | list[str]:
-    """Return what was named: alone, or as a list of folders and files.
+def one_or_several(sources: list[str], *, indexes: bool = False) -> str | list[str]:
+    """Return what was named: alone, or as a list of folders and files, or of indexes.
+
+    Args:
+        sources: What was typed.
+        indexes: Whether all of several may be indexes.
 
     Raises:
-        ValueError: There is an index, or stdin, among several.
+        ValueError: There is stdin among several, or an index among folders and files.
     """
     if len(sources) == 1:
         return sources[0]
-    for source in sources:
-        if source == STDIN or is_saved(source):
-            what = "stdin" if source == STDIN else f"{shown(source)} is an index, which"
-            raise ValueError(f"{what} is asked alone; several sources are folders and files")
+    if STDIN in sources:
+        raise ValueError("stdin is asked alone; several sources are folders and files")
+    saved = [source for source in sources if is_saved(source)]
+    if saved and not (indexes and len(saved) == len(sources)):
+        also = ", or all of them are indexes" if indexes else ""
+        raise ValueError(
+            f"{shown(saved[0])} is an index, which is asked alone; several sources are folders and "
+            f"files{also}"
+        )
     return sources
 
 
 def is_saved(source: str | list[str]) -> bool:
-    """Return whether a source is a saved index."""
-    if not isinstance(source, str) or not source:
+    """Return whether a source is a saved index, or several."""
+    if isinstance(source, list):
+        return all(map(is_saved, source))
+    if not source:
         return False
     return is_remote(source) or is_storage(source) or is_index(Path(source).expanduser())
 
@@ -591,9 +618,10 @@ def refuse_building_options(options: argparse.Namespace) -> None:
     ]
     typed += ["set"] * bool(index_settings(options.set))
     if typed:
+        source = options.source
         raise ValueError(
-            f"{shown(options.source)} is a saved index: --{typed[0]} belongs to `clew index`, "
-            "which builds one"
+            f"{shown(source if isinstance(source, str) else source[0])} is a saved index: "
+            f"--{typed[0]} belongs to `clew index`, which builds one"
         )
 
 

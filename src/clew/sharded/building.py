@@ -19,6 +19,7 @@ from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.given_facts import checked_facts, facts_left
 from clew.index.index import Index
 from clew.index.options import documents_keywords
+from clew.index.saving import is_made_by
 from clew.read import Triple
 from clew.read.file_reading import FileToRead, ListedFiles
 from clew.read.patterns import FileChoice
@@ -45,7 +46,8 @@ def build_shards(
     """Build an index of each shard's documents and save it; return how many documents each has.
 
     Where a target holds a shard already, what has changed is added, replaced and deleted. So after
-    a failure the same call goes on: shards that were saved are only compared.
+    a failure the same call goes on: shards that were saved are only compared. One that was made
+    with other keywords is built anew.
 
     Where the documents are folders and files alone, and neither `shard_of` nor `facts` is given,
     the files are listed first, and those of a shard are read when it is built. All documents of a
@@ -205,11 +207,14 @@ def _brought(
 ) -> int:
     if isinstance(documents, ListedFiles):
         _check_files_are_here(documents)
-    number = 0
+    number, config = 0, IndexConfig.from_keywords(None, **keywords)
 
     def up_to_date(index: Index) -> Index:
         nonlocal number
-        changed = index.sync(documents, facts=facts)
+        if is_made_by(index, config):
+            changed = index.sync(documents, facts=facts)
+        else:
+            changed = Index.from_documents(documents, facts=facts, **keywords)
         number = len(changed)
         return changed
 

@@ -1,0 +1,80 @@
+"""`clew index --shards N`: a folder that is larger than memory becomes several indexes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import time
+from pathlib import Path
+
+from clew.cli.parser import Parser, positive_integer
+from clew.cli.source import existing_path, generators_of, print_skipped, reading_keywords
+from clew.cli.terminal import counted, print_result
+from clew.index.index import Index
+from clew.store import is_index
+
+NAME = "shard-{}"
+NAMES = re.compile(r"shard-[1-9][0-9]*")
+REFUSED = ("model", "facts", "watch", "dry_run")  # what is read, paid or looked at as a whole
+
+
+def add_shards_option(parser: Parser) -> None:
+    """Declare `--shards`."""
+    parser.add_argument(
+        "--shards",
+        type=positive_integer,
+        metavar="N",
+        help="make N indexes, DIR/shard-1 and so on, one after the other, each of its share of the "
+        "files: memory is needed for the largest of them alone; `clew ask DIR/shard-* ...` asks "
+        "them as one",
+    )
+
+
+def index_shards(options: argparse.Namespace) -> int:
+    """Build the shards in `options.output`, or bring them up to date, and print how many they are.
+
+    Raises:
+        ValueError: The output is no folder of so many shards, or an option needs one index.
+    """
+    if not isinstance(options.output, Path):
+        raise ValueError("--shards makes folders: name a folder after -o")  # noqa: TRY004  # typed
+    typed = [name for name in REFUSED if getattr(options, name)]
+    if typed or generators_of(options):
+        raise ValueError(
+            "--shards reads files alone: leave "
+            f"--{typed[0].replace('_', '-') if typed else 'reports, --summaries and --titles'} out"
+        )
+    from clew.sharded import build_shards
+
+    targets = [options.output / NAME.format(i + 1) for i in range(options.shards)]
+    _check_output(options.output, targets)
+    began = time.perf_counter()
+    keywords = reading_keywords(options, savable=True)
+    numbers = build_shards(existing_path(options.source), targets, **keywords)
+    seconds = time.perf_counter() - began
+    skipped = [one for target in targets for one in Index.load(target).skipped]
+    if skipped:
+        print_skipped(skipped)
+    documents = counted(sum(numbers), "document")
+    print_result(f"{options.output}: {len(targets)} shards of {documents} in {seconds:.1f} s")
+    named = f"{shlex.quote(str(options.output))}/shard-*"
+    print_result(f'ask them: clew ask {named} "..."')
+    return 0
+
+
+def _check_output(output: Path, targets: list[Path]) -> None:
+    """Raise ValueError unless a folder is new or empty, or holds these very shards."""
+    if not output.exists():
+        return
+    found = {one.name for one in output.iterdir()} if output.is_dir() else {output.name}
+    if foreign := sorted(name for name in found if not NAMES.fullmatch(name)):
+        raise ValueError(
+            f"{output} has {foreign[0]}, which is no shard: name a new folder after -o"
+        )
+    wanted, there = {one.name for one in targets}, sum(map(is_index, output.iterdir()))
+    if more := found - wanted:
+        raise ValueError(
+            f"{output} has {there} shards, and {len(targets)} are wanted, so {min(more)} would "
+            "stay: name as many, or a new folder after -o"
+        )

@@ -1,0 +1,109 @@
+"""A folder becomes several indexes by `clew index --shards`, and `clew ask` asks several as one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import clew
+from clew import cli
+from clew.sharded import ShardedIndex
+
+HARBOUR = Path(__file__).parents[1] / "examples" / "harbour"
+QUESTION = "Who is the coxswain of the lifeboat?"
+
+
+@pytest.fixture
+def docs(tmp_path):
+    folder = tmp_path / "docs"
+    shutil.copytree(HARBOUR, folder)
+    (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    return folder
+
+
+def run(capsys, *arguments):
+    code = cli.main([str(one) for one in arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def looks(folder):
+    """Return when each file of every shard was written, but for the records that reading leaves."""
+    files = [one for one in folder.rglob("*") if one.is_file() and "VERIFIED" not in one.name]
+    return {file: file.stat().st_mtime_ns for file in files}
+
+
+def test_shards_have_every_document_and_are_asked_as_one(docs, tmp_path, capsys):
+    output = tmp_path / "shards"
+    code, out, err = run(capsys, "index", docs, "-o", output, "--shards", 3)
+    shards = sorted(output.iterdir())
+    assert (code, [one.name for one in shards]) == (0, ["shard-1", "shard-2", "shard-3"])
+    of_shards = [one.id for shard in shards for one in clew.Index.load(shard).documents]
+    whole = clew.Index.from_documents(docs, splitter=clew.Splitter())
+    assert sorted(of_shards) == sorted(one.id for one in whole.documents)
+    assert f"3 shards of {len(whole)} documents" in out
+    assert "logo.png" in err
+    code, out, _ = run(capsys, "ask", *shards, QUESTION, "--json")
+    with ShardedIndex.open(shards) as index:
+        wanted = index.ask(QUESTION, budget=2000)
+    assert (code, [one["id"] for one in json.loads(out)["items"]]) == (0, list(wanted.ids))
+    assert run(capsys, "ask", *shards, QUESTION, "--where", "file_name=none.md")[0] == 1
+
+
+def test_the_same_command_writes_what_has_changed(docs, tmp_path, capsys):
+    command = ("index", docs, "-o", tmp_path / "shards", "--shards", 3)
+    run(capsys, *command)
+    before = looks(tmp_path / "shards")
+    run(capsys, *command)
+    assert looks(tmp_path / "shards") == before
+    (docs / "whale.md").write_text("# Whales\n\nA whale was seen off the quay.\n", encoding="utf-8")
+    run(capsys, *command)
+    new = looks(tmp_path / "shards").keys() - before.keys()
+    assert len({one.relative_to(tmp_path / "shards").parts[0] for one in new}) == 1
+    run(capsys, *command, "--names")
+    shards = [clew.Index.load(one) for one in (tmp_path / "shards").iterdir()]
+    assert all(isinstance(one.config.extractor, clew.NamesAndSymbols) for one in shards)
+    assert sum(len(one.graph.facts) for one in shards) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--watch"], "leave --watch out"),
+        (["--facts", "facts.json"], "leave --facts out"),
+        (["--reports"], "leave --reports, --summaries and --titles out"),
+        (["-o", "postgresql://host/db?index=docs"], "name a folder after -o"),
+        (["--shards", "300"], "use fewer shards"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    docs, tmp_path, capsys, arguments, message
+):
+    output = tmp_path / "shards"
+    code, _, err = run(capsys, "index", docs, "-o", output, "--shards", 2, *arguments)
+    assert (code, message in err, output.exists()) == (2, True, False)
+
+
+def test_nothing_else_is_written_over(docs, tmp_path, capsys):
+    code, _, err = run(capsys, "index", docs, "-o", docs, "--shards", 2)
+    assert (code, "is no shard" in err) == (2, True)
+    output = tmp_path / "shards"
+    run(capsys, "index", docs, "-o", output, "--shards", 3)
+    code, _, err = run(capsys, "index", docs, "-o", output, "--shards", 2)
+    assert (code, "shard-3 would stay" in err) == (2, True)
+
+
+def test_several_indexes_are_asked_for_a_context_alone(docs, tmp_path, capsys):
+    run(capsys, "index", docs, "-o", tmp_path / "shards", "--shards", 2)
+    shards = sorted((tmp_path / "shards").iterdir())
+    for arguments, message in (
+        ((*shards, QUESTION, "--answer"), "--answer asks one index"),
+        ((*shards, QUESTION, "--names"), "--names belongs to `clew index`"),
+        ((shards[0], docs, QUESTION), "or all of them are indexes"),
+        ((*shards, shards[0], QUESTION), "two shards have"),
+    ):
+        code, _, err = run(capsys, "ask", *arguments)
+        assert (code, message in err) == (2, True)
