@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from clew.cli.parser import Parser, positive_integer
@@ -13,6 +14,7 @@ from clew.cli.source import existing_path, generators_of, print_skipped, reading
 from clew.cli.terminal import counted, print_result
 from clew.index.index import Index
 from clew.store import is_index
+from clew.store.manifest import generations
 
 NAME = "shard-{}"
 NAMES = re.compile(r"shard-[1-9][0-9]*")
@@ -51,8 +53,12 @@ def index_shards(options: argparse.Namespace) -> int:
     _check_output(options.output, targets)
     began = time.perf_counter()
     keywords = reading_keywords(options, savable=True)
+    before = _newest(targets)
     numbers = build_shards(existing_path(options.source), targets, **keywords)
     seconds = time.perf_counter() - began
+    if _newest(targets) == before:
+        print_result(f"{options.output}: nothing has changed")
+        return 0
     skipped = [one for target in targets for one in Index.load(target).skipped]
     if skipped:
         print_skipped(skipped)
@@ -63,7 +69,12 @@ def index_shards(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_output(output: Path, targets: list[Path]) -> None:
+def _newest(targets: Sequence[Path]) -> list[int]:
+    """Return the newest generation of each shard, 0 for one that is not there."""
+    return [next(iter(generations(one)), 0) for one in targets]
+
+
+def _check_output(output: Path, targets: Sequence[Path]) -> None:
     """Raise ValueError unless a folder is new or empty, or holds these very shards."""
     if not output.exists():
         return
