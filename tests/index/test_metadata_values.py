@@ -94,3 +94,64 @@ def test_a_test_that_says_what_it_wants_is_asked_about_that_alone_and_once():
 def test_what_is_neither_a_mapping_nor_a_function_is_refused():
     with pytest.raises(TypeError, match=r"a filter is a mapping .* got a list"):
         MetadataValues([]).allowed(["a"])
+
+
+class _Parts:
+    """A test in parts, which notes what each is asked about."""
+
+    def __init__(self, parts):
+        self.asked = [[] for _ in parts]
+        self.parts = [
+            (key, self._noting(test, asked))
+            for (key, test), asked in zip(parts, self.asked, strict=True)
+        ]
+
+    def __call__(self, metadata):
+        return all(test(metadata) for _, test in self.parts)
+
+    @staticmethod
+    def _noting(test, asked):
+        def noted(metadata):
+            asked.append(dict(metadata))
+            return test(metadata)
+
+        return noted
+
+
+ORDERED = st.sampled_from([(">", 0), ("<", 1), ("is", None), ("is not", None)])
+
+
+def _compared(key, comparison, operand):
+    def test(metadata):
+        value = metadata.get(key)
+        if comparison.startswith("is"):
+            return (value is operand) == (comparison == "is")
+        numbers = [one for one in (value if isinstance(value, list) else [value]) if one == one]
+        numbers = [one for one in numbers if isinstance(one, int | float)]
+        return any(one > operand if comparison == ">" else one < operand for one in numbers)
+
+    return test
+
+
+@given(
+    st.lists(st.dictionaries(KEYS, VALUES, max_size=3), max_size=30),
+    st.lists(st.tuples(KEYS, ORDERED, st.booleans()), max_size=3),
+)
+def test_a_test_in_parts_says_what_each_document_says(metadata, conditions):
+    parts = [
+        (key if is_known else None, _compared(key, *condition))
+        for key, condition, is_known in conditions
+    ]
+    values = MetadataValues([Document(str(i), "A text.", one) for i, one in enumerate(metadata)])
+    found = values.allowed(_Parts(parts)).tolist()
+    assert found == [all(test(one) for _, test in parts) for one in metadata]
+
+
+def test_a_part_is_asked_once_for_a_value_and_the_others_about_what_is_left():
+    metadata = [{"year": i % 3, "n": i} for i in range(30)]
+    test = _Parts([("year", lambda one: one["year"] > 1), (None, lambda one: one["n"] > 20)])
+    test.parts[0] = ("year", lambda one, ask=test.parts[0][1]: bool(one) and ask(one))
+    values = MetadataValues([Document(str(i), "A text.", one) for i, one in enumerate(metadata)])
+    assert np.flatnonzero(values.allowed(test)).tolist() == [23, 26, 29]
+    assert test.asked[0] == [{"year": 0}, {"year": 1}, {"year": 2}]
+    assert [one["n"] for one in test.asked[1]] == list(range(2, 30, 3))

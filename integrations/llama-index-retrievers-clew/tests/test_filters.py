@@ -114,10 +114,19 @@ def test_documents_without_the_wanted_values_are_not_asked_about(
     assert where is not None
     seen: list[object] = []
     object.__setattr__(where, "test", lambda metadata: bool(seen.append(metadata)))
+    object.__delattr__(where, "parts")  # it is asked as a whole
     metadata = [{"x": "a", "y": 2}, {"x": "b", "y": 2}, {"x": ["b"], "y": 0}, {"x": "c", "y": 2}]
     documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
     MetadataValues(documents).allowed(where)
     assert len(seen) == asked
+
+
+def test_filters_say_which_of_their_tests_read_one_key_alone():
+    late = MetadataFilter(key="y", value=1, operator=FilterOperator.GT)
+    either = MetadataFilters(filters=[late], condition=FilterCondition.OR)
+    all_of = MetadataFilters(filters=[late, MetadataFilters(filters=[late, either])])
+    where: Any = where_of(all_of)
+    assert [key for key, _ in where.parts] == ["y", "y", None]
 
 
 @pytest.mark.parametrize("operator", list(FilterOperator))

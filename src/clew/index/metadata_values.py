@@ -77,9 +77,30 @@ class MetadataValues:
             found = row_mask(of_key.rows_with(values), n)
             found[of_key.others] = True
             may_be &= found
+        if callable(where) and hasattr(where, "parts"):
+            test = self._forbid_by_value(where.parts, may_be)
         rows = np.flatnonzero(may_be & to_ask if is_decided else may_be)
         may_be[rows] = self._tested(test, rows)[rows]
         return seal(may_be)
+
+    def _forbid_by_value(self, parts: Sequence[tuple[str | None, Test]], may_be: Mask) -> Test:
+        """Forbid what parts of a test forbid by a value, and return the test that is left to ask.
+
+        Args:
+            parts: The parts, as `clew.types.Where` has them.
+            may_be: bool [documents], those that the others may allow; it is changed.
+        """
+        left = list[Test]()
+        for key, test in parts:
+            of_key = None if key is None else self._values(key)
+            if key is None or of_key is None or len(of_key.codes) >= np.count_nonzero(may_be):
+                left.append(test)
+                continue
+            found = np.full(len(may_be), bool(test({})))
+            found[of_key.rows] = of_key.tested(lambda value: test({key: value}))  # noqa: B023
+            found[of_key.others] = self._tested(test, of_key.others)[of_key.others]
+            may_be &= found
+        return lambda metadata: all(test(metadata) for test in left)
 
     def _tested(self, test: Test, rows: NDArray[np.int64]) -> Mask:
         """Return which of some documents a test allows: bool [documents]."""
@@ -127,6 +148,11 @@ class _Values:
         ordered = rows[is_hashed][np.argsort(codes, kind="stable")]
         starts = offsets_of(np.bincount(codes, minlength=len(code_of)))
         return cls(dict(code_of), starts, ordered, rows[~is_hashed].astype(np.int64))
+
+    def tested(self, test: Callable[[object], bool]) -> Mask:
+        """Return what a test says of the value of each of the rows: bool [rows]."""
+        found = np.fromiter((bool(test(value)) for value in self.codes), np.bool_, len(self.codes))
+        return np.repeat(found, np.diff(self.starts))
 
     def rows_with(self, values: Sequence[object]) -> NDArray[np.int32]:
         """Return the documents that have one of some values."""

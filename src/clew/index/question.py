@@ -26,7 +26,10 @@ Where = Mapping[str, object] | Callable[[Mapping[str, Any]], bool]
 
 A test may have an attribute `wanted`, a filter by values without which it allows no document. Then
 an index asks it about those documents alone that have them, or whose value is a list, and once for
-several filters in turn: its answers must not change.
+several filters in turn: its answers must not change. It may have `parts`, too, pairs of a key and a
+test, which it is the conjunction of: a test with a key reads the metadata under that key alone, and
+answers alike for equal values, and one with None in place of it may read any. Then an index asks a
+part once for all documents of one value.
 """
 
 COLLECTIONS = (list, tuple, set, frozenset)

@@ -11,7 +11,7 @@ is the list of its values.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,15 +70,19 @@ class MetadataFilter:
         test: What it means.
         wanted: The values of metadata without which it allows no document, by key: an index has a
             table of these, and need not ask about the others.
+        parts: The tests that it consists of, each with the key that it reads alone, or None: an
+            index asks such a test once for a value.
     """
 
     filter: Metadata
     test: Test = field(init=False)
     wanted: Mapping[str, list[object]] = field(init=False)
+    parts: Sequence[tuple[str | None, Test]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", _test_of_all(self.filter))
         object.__setattr__(self, "wanted", _wanted_by_all(self.filter))
+        object.__setattr__(self, "parts", _parts_of(self.filter))
 
     def __call__(self, metadata: Metadata) -> bool:
         return self.test(metadata)
@@ -119,6 +123,21 @@ def _wanted_by_all(filter: Metadata) -> dict[str, list[object]]:
         else:
             wanted[key] = list(plain) if isinstance(plain, COLLECTIONS) else [plain]
     return wanted
+
+
+def _parts_of(filter: Metadata) -> list[tuple[str | None, Test]]:
+    """Return the tests that every key of a mapping holds, each with the key that it reads alone."""
+    parts: list[tuple[str | None, Test]] = []
+    for key, operand in filter.items():
+        if key == "$and":
+            for each in operand:  # type: ignore[attr-defined]  # a list, as its test has checked
+                parts += _parts_of(each)
+        elif str(key).startswith("$"):
+            parts.append((None, _test_of_filters(key, operand)))
+        else:
+            is_path = not isinstance(key, str) or "." in key  # which may lead through other keys
+            parts.append((None if is_path else key, _test_of_key(key, operand)))
+    return parts
 
 
 def _test_of_filters(name: str, operand: object) -> Test:

@@ -158,10 +158,27 @@ def test_documents_without_the_wanted_values_are_not_asked_about(
 ) -> None:
     where, seen = where_of(filter), list[object]()
     object.__setattr__(where, "test", lambda metadata: bool(seen.append(metadata)))
+    object.__delattr__(where, "parts")  # it is asked as a whole
     metadata = [{"x": "a", "y": 2}, {"x": "b", "y": 2}, {"x": ["b"], "y": 0}, {"x": "c", "y": 2}]
     documents = [Document(str(i), "A text.", each) for i, each in enumerate(metadata)]
     MetadataValues(documents).allowed(where)  # type: ignore[arg-type]
     assert len(seen) == asked
+
+
+@pytest.mark.parametrize(
+    ("filter", "keys"),
+    [
+        ({"x": "b", "y": {"$gt": 1}}, ["x", "y"]),
+        ({"$and": [{"y": {"$gt": 1, "$ne": 5}}, {"$or": [{"x": "b"}, {"y": 2}]}]}, ["y", None]),
+        ({"x.z": "b", "$not": {"y": 2}}, [None, None]),
+    ],
+)
+def test_a_filter_says_which_of_its_tests_read_one_key_alone(
+    filter: dict[str, Any], keys: list[str | None]
+) -> None:
+    where: Any = where_of(filter)
+    assert [key for key, _ in where.parts] == keys
+    assert repr(where) == repr(filter)
 
 
 @settings(deadline=None)

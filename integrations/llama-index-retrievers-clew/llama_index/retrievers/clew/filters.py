@@ -7,7 +7,7 @@ document does not match. An array of numpy is the list of its values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,15 +78,19 @@ class FiltersTest:
         test: What they mean.
         wanted: The values of metadata without which they allow no document, by key: an index has a
             table of these, and need not ask about the others.
+        parts: The tests that they consist of, each with the key that it reads alone, or None: an
+            index asks such a test once for a value.
     """
 
     filters: MetadataFilters
     test: Test = field(init=False)
     wanted: Mapping[str, list[object]] = field(init=False)
+    parts: Sequence[tuple[str | None, Test]] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "test", _test_of_all(self.filters))
         object.__setattr__(self, "wanted", _wanted_by_all(self.filters))
+        object.__setattr__(self, "parts", _parts_of(self.filters))
 
     def __call__(self, metadata: Mapping[str, object]) -> bool:
         return self.test(metadata)
@@ -104,6 +108,19 @@ def _wanted_by_all(filters: MetadataFilters) -> dict[str, list[object]]:
             elif one.operator == FilterOperator.IN and isinstance(one.value, LIST):
                 wanted[one.key] = list(one.value)
     return wanted
+
+
+def _parts_of(filters: MetadataFilters) -> list[tuple[str | None, Test]]:
+    """Return the tests that must all hold, each with the key of metadata that it reads alone."""
+    if (filters.condition or FilterCondition.AND) != FilterCondition.AND:
+        return [(None, _test_of_all(filters))]
+    parts: list[tuple[str | None, Test]] = []
+    for one in filters.filters:
+        if isinstance(one, MetadataFilters):
+            parts += _parts_of(one)
+        else:
+            parts.append((one.key, _test_of_one(one)))
+    return parts
 
 
 def _test_of_all(filters: MetadataFilters) -> Test:
