@@ -9,8 +9,8 @@ before allow a tenth of the documents, drawn at random, and a hundredth, and one
 What a process that reads along takes for the build counts, too. A build leaves work to the first question
 (languages, postings, copies), and a question under a new filter does the same for its index: so it is compared
 with the build and the first question together. The first filter after a load makes tables of the rows and is
-printed by itself. At last a question is asked again and again under a filter by one value, also by the
-retrievers of both frameworks, and under none.
+printed by itself. At last a question is asked again and again under a filter by one value and by a range, by the
+retrievers of both frameworks, too, and under none.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from tests.benchmarks.changes import EXTRACTORS
 from tests.benchmarks.indexing import hashed_words
 
 SHARES, TENANTS, TENANT = (0.1, 0.01), 100, {"tenant": "t0"}
+YEARS, SINCE = 25, 20  # of the documents
 QUESTION = "How does a program find out what is new?"
 SMOKE = "{folder} --documents 30 --repeat 1"
 
@@ -58,7 +59,9 @@ def build(texts: Sequence[str], options: argparse.Namespace) -> clew.Index:
     """Return an index of texts, each a document of its own."""
     return clew.Index.from_documents(
         [
-            clew.Document(str(i), text, {"id": str(i), "tenant": f"t{i % TENANTS}"})
+            clew.Document(
+                str(i), text, {"id": str(i), "tenant": f"t{i % TENANTS}", "year": i % YEARS}
+            )
             for i, text in enumerate(texts)
         ],
         embedder=hashed_words if options.embedder == "hashed" else None,
@@ -91,6 +94,12 @@ def measure(index: clew.Index, build: float, repeat: int) -> None:
         f"one tenant of {TENANTS}": lambda: index.ask(QUESTION, where=TENANT),
         "as LangChain's retriever": partial(langchain_retriever(index).invoke, QUESTION),
         "as LlamaIndex's retriever": partial(llama_index_retriever(index).retrieve, QUESTION),
+        f"{YEARS - SINCE} of {YEARS} years, as LangChain's retriever": partial(
+            langchain_retriever(index, {"year": {"$gte": SINCE}}).invoke, QUESTION
+        ),
+        f"{YEARS - SINCE} of {YEARS} years, as LlamaIndex's retriever": partial(
+            llama_index_retriever(index, {"year": SINCE}, ">=").retrieve, QUESTION
+        ),
         "without a filter": lambda: index.ask(QUESTION),
     }
     for name, ask_again in again.items():
@@ -100,17 +109,17 @@ def measure(index: clew.Index, build: float, repeat: int) -> None:
         print(f"a question asked again, {name}: {1000 * np.median(times):.1f} ms in the median")
 
 
-def langchain_retriever(index: clew.Index) -> Any:  # the adapters are apart
+def langchain_retriever(index: clew.Index, where: Any = TENANT) -> Any:  # the adapters are apart
     from langchain_clew import ClewRetriever
 
-    return ClewRetriever(index=index, filter=TENANT)
+    return ClewRetriever(index=index, filter=where)
 
 
-def llama_index_retriever(index: clew.Index) -> Any:  # the adapters are apart
+def llama_index_retriever(index: clew.Index, where: Any = TENANT, operator: Any = "==") -> Any:
     from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
     from llama_index.retrievers.clew import ClewRetriever
 
-    one = [MetadataFilter(key=key, value=value) for key, value in TENANT.items()]
+    one = [MetadataFilter(key=key, value=value, operator=operator) for key, value in where.items()]
     return ClewRetriever(index=index, filters=MetadataFilters(filters=one))
 
 
