@@ -15,8 +15,10 @@ from clew.graph import (
     Facts,
     Floats,
     Graph,
+    Labels,
     Mask,
     Rows,
+    VectorColumn,
     Vectors,
     distinct,
     expand_ranges,
@@ -25,9 +27,12 @@ from clew.graph import (
     row_mask,
     take_vectors,
 )
+from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
 from clew.index.drift import drift_step
+from clew.overlap import TextKeysPart
 from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
+from clew.remote.numbers import is_among
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndexPart
@@ -35,6 +40,7 @@ from clew.seed.cohesion import Cohesion
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.section_sizes import SectionSizesPart
+from clew.sharded.late_rows import FewVectors, LateLabels, LateTexts, LateVectors
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 
@@ -47,10 +53,12 @@ class IndexStore:
         index: The index.
         where: The filter that the index is already the result of, so that it can keep to this one
             and to no other.
+        relations: Those of its facts, by the names that several indexes have; None for its own.
     """
 
     index: IndexContents
     where: Wanted | None = None
+    relations: Labels | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -120,7 +128,7 @@ class IndexStore:
         self._check(where)
         graph = self.index.graph
         rows = _with_containers(graph, numbers)
-        part = induced(graph, rows, fact_vectors)
+        part = induced(graph, rows, fact_vectors, self.relations)
         strengths = graph.part(_StrengthsByKindPart())
         return PulledNodes(
             rows,
@@ -178,13 +186,18 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
     )
 
 
-def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph:
+def induced(
+    graph: Graph, rows: Rows, fact_vectors: Rows | None = None, relations: Labels | None = None
+) -> Graph:
     """Return the graph of some nodes, and of the facts and edges whose two ends are among them.
+
+    Its texts and vectors are made when they are asked for.
 
     Args:
         graph: The graph.
         rows: int32, the nodes, ascending.
         fact_vectors: The facts whose vectors stay; None for all. The others have rows of zeros.
+        relations: Those of the facts, by the names of several graphs; None for the graph's own.
 
     Example:
         >>> graph = Graph.from_triples([("Anna", "knows", "Ben"), ("Ben", "knows", "Carl")])
@@ -194,28 +207,27 @@ def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph
     """
     stays = row_mask(rows, len(graph))
     row_of = _new_rows(stays)
-    facts, edges = graph.facts, graph.edges
-    chosen = np.flatnonzero(stays[facts.subjects] & stays[facts.objects])
+    facts, edges, wanted = graph.facts, graph.edges, rows.astype(np.int64)
+    chosen = _inside(facts.subjects, facts.objects, stays)
     fact_of = _new_rows(row_mask(chosen, len(facts)))
-    linked = np.flatnonzero(stays[edges.tails] & stays[edges.heads])
-    taken = edges.take(linked)
-    return replace(
-        graph,
-        ids=tuple(graph.ids[row] for row in rows),
+    taken = edges.take(_inside(edges.tails, edges.heads, stays))
+    alone = np.zeros(len(rows), np.int8)
+    part = graph.unchecked(  # as the whole, which was checked
+        ids=LateTexts([graph.ids], alone, wanted),
         kinds=graph.kinds.take(rows),
-        texts=tuple(graph.texts[row] for row in rows),
-        vectors=freeze(np.asarray(take_vectors(graph.vectors, rows)), np.float32),
+        texts=LateTexts([graph.texts], alone, wanted),
+        vectors=VectorColumn([LateVectors([graph.vectors], alone, wanted)]),
         tokens=freeze(graph.tokens[rows], np.int32),
         documents=_renumbered(graph.documents[rows], row_of),
         parents=_renumbered(graph.parents[rows], row_of),
         previous=_renumbered(graph.previous[rows], row_of),
         spans=freeze(graph.spans[rows], np.int32),
-        references=tuple(graph.references[row] for row in rows),
+        references=pick(graph.references, wanted),
         read_from=graph.read_from.take(rows).renumbered(row_of),
         generated=freeze(graph.generated[rows], np.bool_),
-        metadata=tuple(graph.metadata[row] for row in rows),
-        originals=tuple(graph.originals[row] for row in rows),
-        facts=_facts_at(facts, chosen, row_of, fact_vectors),
+        metadata=pick(graph.metadata, wanted),
+        originals=pick(graph.originals, wanted),
+        facts=_facts_at(facts, chosen, row_of, fact_vectors, relations or facts.relations),
         edges=replace(
             taken,
             tails=_renumbered(taken.tails, row_of),
@@ -224,18 +236,34 @@ def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph
             read_from=taken.read_from.renumbered(row_of),
         ),
     )
+    part.set_part(TextKeysPart(), graph.part(TextKeysPart())[rows])
+    return part
 
 
-def _facts_at(facts: Facts, chosen: NDArray[np.int64], row_of: Rows, wanted: Rows | None) -> Facts:
-    vectors = np.array(take_vectors(facts.vectors, chosen), np.float32)
-    if wanted is not None:
-        vectors[~np.isin(chosen, wanted)] = 0
+def _inside(tails: Rows, heads: Rows, stays: Mask) -> NDArray[np.int64]:
+    """Return the edges, or facts, whose two ends stay."""
+    leaving = np.flatnonzero(stays[tails])
+    inside: NDArray[np.int64] = leaving[stays[heads[leaving]]]
+    return inside
+
+
+def _facts_at(
+    facts: Facts,
+    chosen: NDArray[np.int64],
+    row_of: Rows,
+    wanted: Rows | None,
+    relations: Labels,
+) -> Facts:
+    near = chosen if wanted is None else chosen[is_among(chosen, wanted)]
+    late = LateVectors([facts.vectors], np.zeros(len(near), np.int8), near)
+    there = np.flatnonzero(late.has_vector)
+    places = np.searchsorted(chosen, near[there])
     return Facts(
-        tuple(facts.texts[row] for row in chosen),
-        freeze(vectors, np.float32),
+        LateTexts([facts.texts], np.zeros(len(chosen), np.int8), chosen),
+        VectorColumn([FewVectors(len(chosen), places, VectorColumn([late.take(there)]))]),
         _renumbered(facts.subjects[chosen], row_of),
         _renumbered(facts.objects[chosen], row_of),
-        facts.relations.take(chosen),
+        LateLabels(relations.names, freeze(relations.codes[chosen], np.int32)),
         facts.read_from.take(chosen).renumbered(row_of),
     )
 

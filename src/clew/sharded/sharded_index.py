@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self, TypeAlias, Unpack, cast
 
 from numpy.typing import ArrayLike
@@ -18,6 +20,7 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.raw_vectors import normalize_vectors
+from clew.graph import Labels, Rows, offsets_of
 from clew.index.answer import aembed_in_time, answer, embed_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
@@ -74,6 +77,25 @@ class _Shards:
     ) -> _Shards:
         numbers = ShardNumbers.of(corpora)
         return cls(tuple(corpora), numbers, join_corpora(corpora, numbers), tuple(indexes))
+
+    @cached_property
+    def repeated(self) -> Rows | None:
+        """The nodes that may have an id of another one; None where a shard is in a database."""
+        graphs = [one.graph for one in self.indexes if one is not None]
+        if len(graphs) < len(self.indexes):
+            return None
+        return self.numbers.repeated([graph.ids for graph in graphs])
+
+    @cached_property
+    def relations(self) -> tuple[Labels | None, ...]:
+        """The relations of each shard's facts, by the names that all have; None for databases."""
+        facts = [None if one is None else one.graph.facts for one in self.indexes]
+        joined = Labels.join([one.relations for one in facts if one is not None])
+        starts = offsets_of([0 if one is None else len(one) for one in facts]).tolist()
+        return tuple(
+            None if one is None else joined.between(start, end)
+            for one, (start, end) in zip(facts, pairwise(starts), strict=True)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +249,7 @@ class ShardedIndex(PulledIndex):
             return embed_in_time(asked, text) if vector is None else vector
 
         with within(chosen.deadline), ExitStack() as stack:
-            sessions, gather = self._blocking(stack), _gather_in(self._threads)
+            sessions, gather = self._blocking(stack), _gather_in(self._threads if self._databases else None)
             pulled = finish(self._pull(sessions, gather, question, embed, chosen))
             return self._answer(pulled, question, chosen)
 
@@ -368,12 +390,18 @@ class ShardedIndex(PulledIndex):
         stores = list[GraphStore]()
         for place, (index, corpus) in enumerate(zip(shards.indexes, shards.corpora, strict=True)):
             if index is not None:
-                stores.append(IndexStore(index, wanted))
+                stores.append(IndexStore(index, wanted, shards.relations[place]))
             else:
                 _, database = self._databases[place]
                 stores.append(await database.store(sessions[place], corpus))
-        languages = shards.whole.languages
-        store = ShardedStore(tuple(stores), shards.corpora, shards.numbers, languages, gather)
+        store = ShardedStore(
+            tuple(stores),
+            shards.corpora,
+            shards.numbers,
+            shards.whole.languages,
+            gather,
+            shards.repeated,
+        )
         try:
             return await pull(store, shards.whole, question, row, self.bounds, wanted)
         except IndexChangedError:
@@ -431,7 +459,7 @@ class ShardedIndex(PulledIndex):
         self._check_open()
         with ExitStack() as stack:
             sessions = {} if self._known_shards is not None else self._blocking(stack)
-            return finish(self._shards(sessions, _gather_in(self._threads))).whole
+            return finish(self._shards(sessions, _gather_in(self._threads if self._databases else None))).whole
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -455,11 +483,11 @@ class ShardedIndex(PulledIndex):
         self._threads.shutdown(wait=False)
 
 
-def _gather_in(threads: ThreadPoolExecutor) -> Gather:
-    """Return what runs calls that block in threads, at once."""
+def _gather_in(threads: ThreadPoolExecutor | None) -> Gather:
+    """Return what runs calls that block in threads, at once; without any, in turn."""
 
     async def gather(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        if len(calls) < 2:
+        if threads is None or len(calls) < 2:
             return [finish(call) for call in calls]
         futures = [threads.submit(copy_context().run, finish, call) for call in calls]
         done = [future.exception() for future in futures]  # none is left running

@@ -36,6 +36,7 @@ class ShardedStore:
         numbers: Their numbers.
         languages: Those of all shards.
         gather: How the shards are called.
+        repeated: The nodes that may have an id of another node; None where nobody says.
     """
 
     stores: tuple[GraphStore, ...]
@@ -43,6 +44,7 @@ class ShardedStore:
     numbers: ShardNumbers
     languages: tuple[str, ...]
     gather: Gather
+    repeated: Rows | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -127,7 +129,7 @@ class ShardedStore:
                 wanted = self.numbers.facts_in_shard(fact_vectors, i)
             calls.append(store.nodes(self.numbers.in_shard(numbers, i), wanted, where))
         parts: list[PulledNodes] = await self.gather(calls)
-        return join_pulled(parts, self.numbers, self.corpora, self.languages)
+        return join_pulled(parts, self.numbers, self.corpora, self.languages, self.repeated)
 
     def _postings(
         self, stems: Sequence[bytes], found: Sequence[FoundSeeds]
