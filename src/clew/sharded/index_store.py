@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from clew.graph import (
     Graph,
     Labels,
     Mask,
+    Ragged,
     Rows,
     VectorColumn,
     Vectors,
@@ -25,7 +27,6 @@ from clew.graph import (
     freeze,
     offsets_of,
     row_mask,
-    take_vectors,
 )
 from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
@@ -33,6 +34,7 @@ from clew.index.drift import drift_step
 from clew.overlap import TextKeysPart
 from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
 from clew.remote.numbers import is_among
+from clew.remote.packed_rows import by_owner
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndexPart
@@ -40,7 +42,7 @@ from clew.seed.cohesion import Cohesion
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.section_sizes import SectionSizesPart
-from clew.sharded.late_rows import FewVectors, LateLabels, LateTexts, LateVectors
+from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 
@@ -157,7 +159,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
     arrays = corpus_arrays(graph, np.arange(len(graph), dtype=np.int32))
     passages = arrays["passages"]
     sampled = passages[sampled_places(len(passages))]
-    sample = take_vectors(graph.vectors, sampled)
+    late = VectorsInColumns([graph.vectors], np.zeros(len(sampled), np.int8), sampled)
     return CorpusFigures(
         number=number,
         version=0,
@@ -168,7 +170,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         lengths=freeze(arrays["lengths"], np.float64),
         documents=arrays["documents"].astype(np.int64),
         n_documents=int(arrays["n_documents"][0]),
-        sample=freeze(np.asarray(sample), np.float32),
+        sample=VectorColumn([late]),  # of several shards, all together have no more
         sampled=freeze(sampled, np.int32),
         dimension=graph.vectors.shape[1],
         is_of_code=index.is_of_code,
@@ -208,15 +210,15 @@ def induced(
     stays = row_mask(rows, len(graph))
     row_of = _new_rows(stays)
     facts, edges, wanted = graph.facts, graph.edges, rows.astype(np.int64)
-    chosen = _inside(facts.subjects, facts.objects, stays)
+    chosen, linked = (owned.inside(rows, stays) for owned in graph.part(_OwnedPart()))
     fact_of = _new_rows(row_mask(chosen, len(facts)))
-    taken = edges.take(_inside(edges.tails, edges.heads, stays))
+    taken = edges.take(linked)
     alone = np.zeros(len(rows), np.int8)
     part = graph.unchecked(  # as the whole, which was checked
-        ids=LateTexts([graph.ids], alone, wanted),
+        ids=TextsInColumns([graph.ids], alone, wanted),
         kinds=graph.kinds.take(rows),
-        texts=LateTexts([graph.texts], alone, wanted),
-        vectors=VectorColumn([LateVectors([graph.vectors], alone, wanted)]),
+        texts=TextsInColumns([graph.texts], alone, wanted),
+        vectors=VectorColumn([VectorsInColumns([graph.vectors], alone, wanted)]),
         tokens=freeze(graph.tokens[rows], np.int32),
         documents=_renumbered(graph.documents[rows], row_of),
         parents=_renumbered(graph.parents[rows], row_of),
@@ -240,13 +242,6 @@ def induced(
     return part
 
 
-def _inside(tails: Rows, heads: Rows, stays: Mask) -> NDArray[np.int64]:
-    """Return the edges, or facts, whose two ends stay."""
-    leaving = np.flatnonzero(stays[tails])
-    inside: NDArray[np.int64] = leaving[stays[heads[leaving]]]
-    return inside
-
-
 def _facts_at(
     facts: Facts,
     chosen: NDArray[np.int64],
@@ -255,15 +250,18 @@ def _facts_at(
     relations: Labels,
 ) -> Facts:
     near = chosen if wanted is None else chosen[is_among(chosen, wanted)]
-    late = LateVectors([facts.vectors], np.zeros(len(near), np.int8), near)
+    late = VectorsInColumns([facts.vectors], np.zeros(len(near), np.int8), near)
     there = np.flatnonzero(late.has_vector)
     places = np.searchsorted(chosen, near[there])
     return Facts(
-        LateTexts([facts.texts], np.zeros(len(chosen), np.int8), chosen),
+        cast(
+            "tuple[str, ...]",
+            TextsInColumns([facts.texts], np.zeros(len(chosen), np.int8), chosen),
+        ),
         VectorColumn([FewVectors(len(chosen), places, VectorColumn([late.take(there)]))]),
         _renumbered(facts.subjects[chosen], row_of),
         _renumbered(facts.objects[chosen], row_of),
-        LateLabels(relations.names, freeze(relations.codes[chosen], np.int32)),
+        LabelsOfMany(relations.names, freeze(relations.codes[chosen], np.int32)),
         facts.read_from.take(chosen).renumbered(row_of),
     )
 
@@ -313,6 +311,49 @@ def _near_facts(facts: Facts, vector: Vectors, k: int) -> Near:
         freeze(scores[numbers], np.float64),
         freeze(pairs, np.int32),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Owned:
+    """Facts or edges, each owned by that of its ends which has fewer: no hub has many.
+
+    Attributes:
+        tails: int32 [m], where each begins.
+        heads: int32 [m], where each ends.
+        of_nodes: Those of each node.
+    """
+
+    tails: Rows
+    heads: Rows
+    of_nodes: Ragged
+
+    @classmethod
+    def of(cls, tails: Rows, heads: Rows, n: int) -> _Owned:
+        """Return those of a graph of n nodes."""
+        return cls(tails, heads, by_owner(tails, heads, n))
+
+    def inside(self, rows: Rows, stays: Mask) -> NDArray[np.int64]:
+        """Return those whose two ends are among some rows, ascending.
+
+        Args:
+            rows: The rows.
+            stays: bool [n], True for these.
+        """
+        own = self.of_nodes.take(rows).values
+        own = own[stays[self.tails[own]] & stays[self.heads[own]]]
+        return np.sort(own).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _OwnedPart:
+    """The part that knows which facts and which edges each node owns."""
+
+    def compute(self, graph: Graph) -> tuple[_Owned, _Owned]:
+        facts, edges, n = graph.facts, graph.edges, len(graph)
+        return (
+            _Owned.of(facts.subjects, facts.objects, n),
+            _Owned.of(edges.tails, edges.heads, n),
+        )
 
 
 @dataclass(frozen=True)
@@ -392,7 +433,8 @@ class _StrengthsByKindPart:
 
     def compute(self, graph: Graph) -> Floats:
         edges = graph.edges
-        sums = np.zeros((len(graph), len(edges.kinds.names)))
-        for end in (edges.tails, edges.heads):
-            np.add.at(sums, (end, edges.kinds.codes), edges.weights)
-        return freeze(sums, np.float64)
+        n, kinds = len(graph), len(edges.kinds.names)
+        cells = np.concatenate([edges.tails, edges.heads]).astype(np.int64) * kinds
+        cells += np.tile(edges.kinds.codes, 2)
+        sums = np.bincount(cells, np.tile(edges.weights, 2), n * kinds)
+        return freeze(sums.reshape(n, kinds), np.float64)

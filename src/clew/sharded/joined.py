@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ from clew.remote.corpus import CorpusFigures
 from clew.remote.numbers import is_among
 from clew.remote.protocol import PulledNodes
 from clew.seed.cohesion import Cohesion
-from clew.sharded.late_rows import FewVectors, LateLabels, LateTexts, LateVectors
+from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
 from clew.sharded.numbering import ShardNumbers
 
 
@@ -268,7 +268,6 @@ def _languages_of(
 
 def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: int) -> Graph:  # noqa: ANN401 - places
     """Return the nodes of all parts without facts and edges; what comes twice as it first is."""
-
     owners = np.repeat(np.arange(len(graphs), dtype=np.int8), [len(own) for own in rows])[first]
     places = np.concatenate([np.arange(len(own)) for own in rows])[first]
 
@@ -287,9 +286,9 @@ def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: in
         return freeze(np.concatenate([getattr(graph, column) for graph in graphs])[first], dtype)
 
     return graphs[0].unchecked(  # as each part, which fits together
-        ids=LateTexts([graph.ids for graph in graphs], owners, places),
+        ids=TextsInColumns([graph.ids for graph in graphs], owners, places),
         kinds=Labels.join([graph.kinds for graph in graphs]).take(first),
-        texts=LateTexts([graph.texts for graph in graphs], owners, places),
+        texts=TextsInColumns([graph.texts for graph in graphs], owners, places),
         vectors=_vectors_of([graph.vectors for graph in graphs], rows, n),
         tokens=array("tokens", np.int32),
         documents=joined_rows("documents"),
@@ -321,7 +320,7 @@ def _vectors_of(parts: Sequence[AnyVectors], rows: Sequence[Rows], n: int) -> Ve
     for place, (part, own) in reversed([*enumerate(zip(parts, rows, strict=True))]):
         there = np.flatnonzero(has_vector(part))
         owners[own[there]], places[own[there]] = place, there
-    return VectorColumn([LateVectors(parts, owners, places)])
+    return VectorColumn([VectorsInColumns(parts, owners, places)])
 
 
 def _join_lists(
@@ -351,11 +350,14 @@ def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, l
     owners = np.searchsorted(starts, first, side="right") - 1
     near = [FewVectors.of(one.vectors) for one in parts]
     whole = Facts(
-        LateTexts([one.texts for one in parts], owners, first - starts[owners]),
+        cast(
+            "tuple[str, ...]",
+            TextsInColumns([one.texts for one in parts], owners, first - starts[owners]),
+        ),
         VectorColumn([FewVectors.joined(near, fact_rows, len(first))]),
         freeze(subjects[first], np.int32),
         freeze(objects[first], np.int32),
-        LateLabels(relations.names, freeze(relations.codes[first], np.int32)),
+        LabelsOfMany(relations.names, freeze(relations.codes[first], np.int32)),
         _join_lists([one.read_from for one in parts], fact_rows, rows, len(first)),
     )
     return whole, fact_rows
@@ -363,7 +365,7 @@ def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, l
 
 def _joined_relations(parts: Sequence[Labels]) -> Labels:
     """Return labels one after the other; those of shards in folders have the same names."""
-    each = [part.whole if isinstance(part, LateLabels) else part for part in parts]
+    each = [part.whole if isinstance(part, LabelsOfMany) else part for part in parts]
     names = each[0].names
     if all(part.names is names for part in each):
         return Labels(names, freeze(np.concatenate([part.codes for part in each]), np.int32))
@@ -380,14 +382,18 @@ def _first_of_each(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], 
         >>> _first_of_each([np.array([2, 1, 2]), np.array([0, 0, 0])])
         (array([0, 1]), array([0, 1, 0]))
     """
-    order = np.lexsort(columns)  # rows that are equal stay in their order
-    begins = np.ones(len(order), np.bool_)
-    begins[1:] = False
-    for column in columns:
-        values = column[order]
-        begins[1:] |= values[1:] != values[:-1]
+    key = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        size = int(column.max(initial=0)) + 1
+        if int(key.max(initial=0)) >= 2**62 // size:
+            key = np.unique(key, return_inverse=True)[1]
+        key = key * size + column
+    order = np.argsort(key)
+    ascending = key[order]
+    begins = np.flatnonzero(np.append(np.ones(min(1, len(key))), ascending[1:] != ascending[:-1]))
+    first = np.minimum.reduceat(order, begins) if len(order) else order
     place = np.empty(len(order), np.int64)
-    place[order] = order[begins][np.cumsum(begins) - 1]
+    place[order] = np.repeat(first, np.diff(begins, append=len(order)))
     is_first = place == np.arange(len(place))
     return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[place]
 

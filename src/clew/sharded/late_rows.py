@@ -32,7 +32,7 @@ from clew.graph import (
 Numbers = NDArray[np.integer[Any]]
 
 
-class LateTexts(Sequence[str]):
+class TextsInColumns(Sequence[str]):
     """Texts that stay in the columns they are in: it does what a tuple of them does.
 
     Args:
@@ -41,7 +41,7 @@ class LateTexts(Sequence[str]):
         rows: int [n], the row that each text has there.
 
     Example:
-        >>> texts = LateTexts([("sea", "isle"), ("port",)], np.array([1, 0]), np.array([0, 1]))
+        >>> texts = TextsInColumns([("sea", "isle"), ("port",)], np.array([1, 0]), np.array([0, 1]))
         >>> list(texts), texts[-1], texts[:1], texts.take(np.array([1])) == ("isle",)
         (['port', 'isle'], 'isle', ('port',), True)
     """
@@ -77,7 +77,7 @@ class LateTexts(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         return self is other or (
             tuple(self) == tuple(other)
-            if isinstance(other, (tuple, LateTexts))
+            if isinstance(other, (tuple, TextsInColumns))
             else NotImplemented
         )
 
@@ -87,12 +87,12 @@ class LateTexts(Sequence[str]):
     def __reduce__(self) -> tuple[type[tuple[str, ...]], tuple[tuple[str, ...]]]:
         return tuple, (tuple(self),)
 
-    def take(self, rows: Numbers) -> LateTexts:
+    def take(self, rows: Numbers) -> TextsInColumns:
         """Return the column of some rows."""
-        return LateTexts(self.columns, self.owners[rows], self.rows[rows])
+        return TextsInColumns(self.columns, self.owners[rows], self.rows[rows])
 
 
-class LateLabels(Labels):
+class LabelsOfMany(Labels):
     """Words that repeat, of many of which few come: the others are left out when all are wanted.
 
     Args:
@@ -100,7 +100,7 @@ class LateLabels(Labels):
         codes: int32 [n], for every row the place of its word.
 
     Example:
-        >>> labels = LateLabels(("isle", "port", "sea"), np.array([2, 0, 2], np.int32))
+        >>> labels = LabelsOfMany(("isle", "port", "sea"), np.array([2, 0, 2], np.int32))
         >>> labels[0], labels.has("port"), labels.mask("sea").tolist(), labels.names
         ('sea', False, [True, False, True], ('isle', 'sea'))
     """
@@ -119,12 +119,12 @@ class LateLabels(Labels):
         return self.whole.take(slice(None))
 
     @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]  # a field of what it is
+    def names(self) -> tuple[str, ...]:  # a field of what it is
         """Every word that a row has once, sorted."""
         return self._used_ones.names
 
     @property
-    def codes(self) -> Rows:  # type: ignore[override]  # likewise
+    def codes(self) -> Rows:  # likewise
         """For every row the place of its word."""
         return self._used_ones.codes
 
@@ -149,10 +149,10 @@ class LateLabels(Labels):
 
     def take(self, rows: NDArray[Any] | slice) -> Labels:
         """Return the column of the chosen rows."""
-        return LateLabels(self.whole.names, seal(self.whole.codes[rows]))
+        return LabelsOfMany(self.whole.names, seal(self.whole.codes[rows]))
 
 
-class LateVectors(DeferredSegment):
+class VectorsInColumns(DeferredSegment):
     """Vectors that stay in the columns they are in: a row is an array when it is asked for.
 
     Args:
@@ -161,7 +161,8 @@ class LateVectors(DeferredSegment):
         rows: int [n], the row that each vector has there.
 
     Example:
-        >>> late = LateVectors([np.eye(2, dtype=np.float32)], np.array([0, 0]), np.array([1, 0]))
+        >>> columns, rows = [np.eye(2, dtype=np.float32)], np.array([1, 0])
+        >>> late = VectorsInColumns(columns, np.zeros(2, np.int8), rows)
         >>> late[np.array([0])].tolist(), late.is_made, late.products(np.float32([3, 4])).tolist()
         ([[0.0, 1.0]], False, [4.0, 3.0])
     """
@@ -202,7 +203,7 @@ class LateVectors(DeferredSegment):
     def take(self, rows: NDArray[np.int64]) -> DeferredSegment:
         """Return the segment of some rows."""
         own = self.__dict__
-        taken = LateVectors(own["_columns"], own["_owners"][rows], own["_rows"][rows])
+        taken = VectorsInColumns(own["_columns"], own["_owners"][rows], own["_rows"][rows])
         if self.is_made:
             taken.__dict__["array"] = self.array[rows]
         return taken
@@ -249,7 +250,7 @@ class FewVectors:
         sizes = [len(part.rows) for part in parts]
         owners = np.repeat(np.arange(len(parts)), sizes)[first]
         places = np.concatenate([np.arange(size) for size in sizes])[first]
-        late = LateVectors([part.vectors for part in parts], owners, places)
+        late = VectorsInColumns([part.vectors for part in parts], owners, places)
         return cls(n, some.astype(np.int64), VectorColumn([late]))
 
     @property

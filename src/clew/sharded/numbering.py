@@ -78,12 +78,14 @@ class ShardNumbers:
         Raises:
             ValueError: The shard has a number that is beyond its range.
         """
-        own = self._in_range(numbers, shard)
-        is_entity = _places(self.entities[shard], numbers) >= 0
+        own, entities = self._in_range(numbers, shard), self.entities[shard]
+        if not len(entities) or numbers.max(initial=-1) < entities[0]:  # as those of passages
+            return own
+        is_entity = _places(entities, numbers) >= 0
         own = freeze(np.where(is_entity, own + NUMBERS, own), np.int32)
-        places = _places(self.twins, own)
         if not len(self.twins):
             return own
+        places = _places(self.twins, own)
         return freeze(np.where(places >= 0, self.first[places], own), np.int32)
 
     def repeated(self, ids: Sequence[Iterable[str]]) -> Rows:

@@ -142,7 +142,9 @@ class ShardedIndex(PulledIndex):
         self._indexes, self._databases, self._keywords = tuple(indexes), databases, keywords
         self._known_shards: _Shards | None = None
         self._filtered: dict[object, _Shards] = {}
-        self._threads = ThreadPoolExecutor(max(1, len(databases)), thread_name_prefix="clew-shard")
+        self._threads: ThreadPoolExecutor | None = None
+        if databases:
+            self._threads = ThreadPoolExecutor(len(databases), thread_name_prefix="clew-shard")
         self._is_closed = False
 
     @classmethod
@@ -249,7 +251,10 @@ class ShardedIndex(PulledIndex):
             return embed_in_time(asked, text) if vector is None else vector
 
         with within(chosen.deadline), ExitStack() as stack:
-            sessions, gather = self._blocking(stack), _gather_in(self._threads if self._databases else None)
+            sessions, gather = (
+                self._blocking(stack),
+                _gather_in(self._threads),
+            )
             pulled = finish(self._pull(sessions, gather, question, embed, chosen))
             return self._answer(pulled, question, chosen)
 
@@ -459,7 +464,7 @@ class ShardedIndex(PulledIndex):
         self._check_open()
         with ExitStack() as stack:
             sessions = {} if self._known_shards is not None else self._blocking(stack)
-            return finish(self._shards(sessions, _gather_in(self._threads if self._databases else None))).whole
+            return finish(self._shards(sessions, _gather_in(self._threads))).whole
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -473,14 +478,16 @@ class ShardedIndex(PulledIndex):
         self._is_closed = True
         for _, database in self._databases.values():
             database.close()
-        self._threads.shutdown(wait=False)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
 
     async def aclose(self) -> None:
         """Close the connections to databases, also those of the event loop; it is asked no more."""
         self._is_closed = True
         for _, database in self._databases.values():
             await database.aclose()
-        self._threads.shutdown(wait=False)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
 
 
 def _gather_in(threads: ThreadPoolExecutor | None) -> Gather:
