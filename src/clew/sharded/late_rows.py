@@ -169,10 +169,12 @@ class VectorsInColumns(DeferredSegment):
 
     def __init__(self, columns: Sequence[AnyVectors], owners: Numbers, rows: Numbers) -> None:
         shape = len(rows), max((column.shape[1] for column in columns), default=0)
-        super().__init__(shape, self._all)
+        self.__dict__.update(_shape=shape)  # without what makes all, which would hold itself
         self.__dict__.update(_columns=tuple(columns), _owners=owners, _rows=rows)
 
-    def _all(self) -> Vectors:
+    @cached_property
+    def array(self) -> Vectors:
+        """All rows, from the time on that all are asked for."""
         return seal(self._of(slice(None)))
 
     @cached_property
@@ -218,9 +220,9 @@ class FewVectors:
         vectors: float32 [k, d], these.
 
     Example:
-        >>> few = FewVectors(3, np.array([1]), np.float32([[0.6, 0.8]]))
-        >>> few.shape, few.products(np.float32([0, 1])).round(2).tolist()
-        ((3, 2), [0.0, 0.8, 0.0])
+        >>> few = FewVectors(3, np.array([1]), np.float32([[0, 1]]))
+        >>> few.shape, few.products(np.float32([0, 1])).tolist()
+        ((3, 2), [0.0, 1.0, 0.0])
     """
 
     def __init__(self, n: int, rows: NDArray[np.int64], vectors: AnyVectors) -> None:
