@@ -229,7 +229,7 @@ def induced(
         generated=freeze(graph.generated[rows], np.bool_),
         metadata=pick(graph.metadata, wanted),
         originals=pick(graph.originals, wanted),
-        facts=_facts_at(facts, chosen, row_of, fact_vectors, relations or facts.relations),
+        facts=_facts_at(facts, chosen, row_of, fact_vectors, relations),
         edges=replace(
             taken,
             tails=_renumbered(taken.tails, row_of),
@@ -247,8 +247,10 @@ def _facts_at(
     chosen: NDArray[np.int64],
     row_of: Rows,
     wanted: Rows | None,
-    relations: Labels,
+    relations: Labels | None,
 ) -> Facts:
+    if relations is None:
+        relations = Labels.join([facts.relations])  # in which names are sorted
     near = chosen if wanted is None else chosen[is_among(chosen, wanted)]
     late = VectorsInColumns([facts.vectors], np.zeros(len(near), np.int8), near)
     there = np.flatnonzero(late.has_vector)

@@ -268,7 +268,7 @@ def _languages_of(
 
 def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: int) -> Graph:  # noqa: ANN401 - places
     """Return the nodes of all parts without facts and edges; what comes twice as it first is."""
-    owners = np.repeat(np.arange(len(graphs), dtype=np.int8), [len(own) for own in rows])[first]
+    owners = np.repeat(np.arange(len(graphs)), [len(own) for own in rows])[first]
     places = np.concatenate([np.arange(len(own)) for own in rows])[first]
 
     def values(column: str) -> list[Any]:
@@ -316,7 +316,7 @@ def _check_ids(ids: Sequence[str]) -> None:
 
 def _vectors_of(parts: Sequence[AnyVectors], rows: Sequence[Rows], n: int) -> VectorColumn:
     """Return a vector for each row: of those that come for it, the first that is not 0."""
-    owners, places = np.full(n, -1, np.int8), np.zeros(n, np.int64)
+    owners, places = np.full(n, -1, np.int64), np.zeros(n, np.int64)
     for place, (part, own) in reversed([*enumerate(zip(parts, rows, strict=True))]):
         there = np.flatnonzero(has_vector(part))
         owners[own[there]], places[own[there]] = place, there

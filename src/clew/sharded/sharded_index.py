@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
 from typing import Any, Self, TypeAlias, Unpack, cast
 
 from numpy.typing import ArrayLike
@@ -20,7 +18,6 @@ from clew.context import Context
 from clew.deadline import within
 from clew.document import Document
 from clew.embedding.raw_vectors import normalize_vectors
-from clew.graph import Labels, Rows, offsets_of
 from clew.index.answer import aembed_in_time, answer, embed_in_time
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.contents import IndexContents
@@ -39,8 +36,7 @@ from clew.remote.reading import ATTEMPTS, AskedPart, as_contents, never_still, r
 from clew.remote.session import finish
 from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
 from clew.sharded.index_store import IndexStore, figures_of
-from clew.sharded.joined import join_corpora
-from clew.sharded.numbering import ShardNumbers
+from clew.sharded.known_shards import KnownShards
 from clew.sharded.sharded_store import Gather, ShardedStore
 
 Source: TypeAlias = str | os.PathLike[str] | Index
@@ -53,49 +49,6 @@ CHANGED_ALONE = (
 
 MAX_FILTERS = 8
 """Filters whose shards are remembered."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Shards:
-    """What is known of all shards at one moment.
-
-    Attributes:
-        corpora: Of each shard.
-        numbers: Their numbers.
-        whole: Of all shards.
-        indexes: The index that each is asked of; None for one in a database.
-    """
-
-    corpora: tuple[CorpusFigures, ...]
-    numbers: ShardNumbers
-    whole: CorpusFigures
-    indexes: tuple[IndexContents | None, ...]
-
-    @classmethod
-    def of(
-        cls, corpora: Sequence[CorpusFigures], indexes: Sequence[IndexContents | None]
-    ) -> _Shards:
-        numbers = ShardNumbers.of(corpora)
-        return cls(tuple(corpora), numbers, join_corpora(corpora, numbers), tuple(indexes))
-
-    @cached_property
-    def repeated(self) -> Rows | None:
-        """The nodes that may have an id of another one; None where a shard is in a database."""
-        graphs = [one.graph for one in self.indexes if one is not None]
-        if len(graphs) < len(self.indexes):
-            return None
-        return self.numbers.repeated([graph.ids for graph in graphs])
-
-    @cached_property
-    def relations(self) -> tuple[Labels | None, ...]:
-        """The relations of each shard's facts, by the names that all have; None for databases."""
-        facts = [None if one is None else one.graph.facts for one in self.indexes]
-        joined = Labels.join([one.relations for one in facts if one is not None])
-        starts = offsets_of([0 if one is None else len(one) for one in facts]).tolist()
-        return tuple(
-            None if one is None else joined.between(start, end)
-            for one, (start, end) in zip(facts, pairwise(starts), strict=True)
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +93,8 @@ class ShardedIndex(PulledIndex):
     ) -> None:
         self.names, self.bounds = tuple(names), bounds
         self._indexes, self._databases, self._keywords = tuple(indexes), databases, keywords
-        self._known_shards: _Shards | None = None
-        self._filtered: dict[object, _Shards] = {}
+        self._known_shards: KnownShards | None = None
+        self._filtered: dict[object, KnownShards] = {}
         self._threads: ThreadPoolExecutor | None = None
         if databases:
             self._threads = ThreadPoolExecutor(len(databases), thread_name_prefix="clew-shard")
@@ -308,7 +261,7 @@ class ShardedIndex(PulledIndex):
             for place, (_, database) in self._databases.items()
         }
 
-    async def _shards(self, sessions: Mapping[int, AnySession], gather: Gather) -> _Shards:
+    async def _shards(self, sessions: Mapping[int, AnySession], gather: Gather) -> KnownShards:
         """Return what is known of the shards; what is not is read."""
         if self._known_shards is None:
             places = list(self._databases)
@@ -323,7 +276,7 @@ class ShardedIndex(PulledIndex):
                 read[place] if index is None else figures_of(index, place)
                 for place, index in enumerate(self._indexes)
             ]
-            self._known_shards = _Shards.of(corpora, self._indexes)
+            self._known_shards = KnownShards.of(corpora, self._indexes)
             self._filtered.clear()
         return self._known_shards
 
@@ -333,7 +286,7 @@ class ShardedIndex(PulledIndex):
             raise KeyError(missing_index(address))
         return await read_corpus(database, session, address, self._keywords)
 
-    def _allowed(self, shards: _Shards, where: Where | None) -> _Shards:
+    def _allowed(self, shards: KnownShards, where: Where | None) -> KnownShards:
         """Return the shards of what a filter allows, of those that are no databases."""
         if where is None or all(index is None for index in self._indexes):
             return shards
@@ -348,7 +301,7 @@ class ShardedIndex(PulledIndex):
             ]
             while len(self._filtered) >= MAX_FILTERS:
                 self._filtered.pop(next(iter(self._filtered)))
-            self._filtered[key] = _Shards.of(corpora, indexes)
+            self._filtered[key] = KnownShards.of(corpora, indexes)
         return self._filtered[key]
 
     async def _pull(
@@ -358,7 +311,7 @@ class ShardedIndex(PulledIndex):
         question: str,
         embed: Callable[[IndexContents, str], Any],
         options: QueryOptions,
-    ) -> tuple[_Shards, WorkingSubgraph, ArrayLike | None, Step]:
+    ) -> tuple[KnownShards, WorkingSubgraph, ArrayLike | None, Step]:
         """Return the working subgraph of a question with all that its answer needs."""
         began = time.perf_counter()
         if self._databases and options.where is not None and not isinstance(options.where, Mapping):
@@ -386,7 +339,7 @@ class ShardedIndex(PulledIndex):
         self,
         sessions: Mapping[int, AnySession],
         gather: Gather,
-        shards: _Shards,
+        shards: KnownShards,
         asked: tuple[str, Any, Where | None],
     ) -> WorkingSubgraph | None:
         """Return the working subgraph of a question; None where a shard was written meanwhile."""
@@ -414,7 +367,7 @@ class ShardedIndex(PulledIndex):
 
     def _answer(
         self,
-        pulled: tuple[_Shards, WorkingSubgraph, ArrayLike | None, Step],
+        pulled: tuple[KnownShards, WorkingSubgraph, ArrayLike | None, Step],
         question: str,
         options: QueryOptions,
     ) -> Context:
