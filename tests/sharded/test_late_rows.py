@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clew.algorithms.cosines import as_compared
 from clew.graph import Labels, VectorColumn, has_vector, products
 from clew.sharded.joined import _first_of_each
 from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
@@ -46,6 +47,7 @@ def test_late_columns_are_those_made_at_once(data):
         assert (products(column.take(some), query) == products(dense[some], query)).all()
         assert (products(column, query) == products(dense, query)).all()
         assert (np.asarray(column) == dense).all()
+        assert (as_compared(column, query)[0] == dense).all()  # a compiled search reads its rows
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2**31 - 1) | st.integers(0, 2)] * 3), max_size=12))

@@ -265,6 +265,11 @@ class FewVectors:
         """Which rows are not all zeros."""
         return row_mask(self.rows, self._n)
 
+    @cached_property
+    def array(self) -> Vectors:
+        """All rows, of which those of zeros take no memory until somebody looks at them."""
+        return seal(self[:])
+
     @property
     def addresses(self) -> NDArray[np.int64]:
         """Where in memory the one thing is that each row has to itself."""
