@@ -177,6 +177,31 @@ def test_an_entity_of_two_shards_joins_what_they_say(tmp_path):
     assert not found.missing
 
 
+def test_shards_that_were_saved_and_changed_answer_as_those_in_memory(parts, tmp_path):
+    folders = [tmp_path / str(i) for i in range(len(parts))]
+    for part, folder in zip(parts, folders, strict=True):
+        part.save(folder)
+    log = clew.Document("log", "The Deadline passes before Anna answers.", {"file_name": "log"})
+
+    def answers(shards):
+        with ShardedIndex.open(shards, embedder=trigram_vectors) as opened:
+            for recipe in ("bm25", "fused", "hipporag", "agrag"):
+                for where in (None, {"file_name": ["log", "deadline.py"]}):
+                    values = opened.ask(QUESTIONS[2], recipe=recipe, where=where).to_dict()
+                    for step in values["trace"]:
+                        del step["seconds"]
+                    yield values
+
+    before = list(answers(folders))
+    assert before == list(answers(parts))
+    changed = parts[1].upsert(log)
+    changed.save(folders[1])
+    after = list(answers(folders))
+    assert after == list(answers([parts[0], changed, parts[2]]))
+    read = [{item["id"] for found in some for item in found["items"]} for some in (before, after)]
+    assert ["log" in ids for ids in read] == [False, True]
+
+
 def test_what_shards_cannot_share_is_said(parts, tmp_path):
     same = clew.Index.from_documents([clew.Document("x", "One text.")], embedder=trigram_vectors)
     with pytest.raises(ValueError, match="at least one shard"):

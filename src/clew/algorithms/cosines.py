@@ -10,7 +10,6 @@ from clew.algorithms.kernels.mixing import above_noise
 from clew.algorithms.ranking import TOLERANCE, equalize
 from clew.graph import (
     AnyVectors,
-    DenseSegment,
     Floats,
     VectorColumn,
     Vectors,
@@ -101,13 +100,15 @@ def as_compared(vectors: AnyVectors, query: Vectors) -> tuple[Vectors, Vectors]:
     """Return an array of rows and a vector that have the dot products of vectors and a query.
 
     A compiled search, which multiplies a row when it comes there, takes an array alone. Of a column
-    in segments it gets the products, and beside each whether the row has a vector.
+    in segments, or of one that has no array, it gets the products, and beside each whether the row
+    has a vector.
 
     Args:
         vectors: float32 [n, d], unit rows or zeros.
         query: float32 [d], a unit vector.
 
     Example:
+        >>> from clew.graph import DenseSegment
         >>> rows = np.array([[[1, 0]], [[0, 0]]], np.float32)
         >>> column = VectorColumn([DenseSegment(row) for row in rows])
         >>> [each.tolist() for each in as_compared(column, np.array([0.5, 0], np.float32))]
@@ -115,8 +116,10 @@ def as_compared(vectors: AnyVectors, query: Vectors) -> tuple[Vectors, Vectors]:
     """
     if not isinstance(vectors, VectorColumn):
         return vectors, query
-    if len(vectors.segments) == 1 and isinstance(one := vectors.segments[0], DenseSegment):
-        return one.array, query
+    if len(vectors.segments) == 1:
+        array: Vectors | None = getattr(vectors.segments[0], "array", None)
+        if array is not None:
+            return array, query
     check_width(vectors, query)
     columns = products(vectors, query), has_vector(vectors)
     return freeze(np.column_stack(columns), np.float32), freeze([1, 0], np.float32)

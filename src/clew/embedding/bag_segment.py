@@ -100,8 +100,8 @@ class BagSegment:
         vectors[is_other] = self.others[place[is_other]]
         return vectors
 
-    def _made(self, rows: NDArray[np.int64]) -> Vectors:
-        return self.table.vectors(self.pieces.take(rows), self.terms.take(rows))
+    def _made(self, rows: NDArray[np.int64], *, kept: bool = False) -> Vectors:
+        return self.table.vectors(self.pieces.take(rows), self.terms.take(rows), kept=kept)
 
     def _remembered(self, rows: NDArray[np.int64]) -> Vectors:
         """Return the vectors of a few rows, of which other questions may have needed some."""
@@ -109,7 +109,8 @@ class BagSegment:
         found = {row: known.get(row) for row in wanted}  # another thread may clear it
         new = [row for row, vector in found.items() if vector is None]
         if new:
-            made = dict(zip(new, self._made(np.array(new, np.int64)), strict=True))
+            vectors = self._made(np.array(new, np.int64), kept=True)  # others will be asked for
+            made = dict(zip(new, vectors, strict=True))
             if len(known) + len(new) > MAX_REMEMBERED:
                 known.clear()
             known.update(made)

@@ -337,6 +337,15 @@ class Labels:
     def __iter__(self) -> Iterator[str]:
         return (self.names[code] for code in self.codes)
 
+    def has(self, word: str) -> bool:
+        """Return whether a word is one of the names.
+
+        Example:
+            >>> Labels.of(["passage", "entity"]).has("entity")
+            True
+        """
+        return word in self.names
+
     def mask(self, *names: str) -> Mask:
         """Return True for the rows whose word is one of `names`."""
         wanted = np.fromiter(map(names.__contains__, self.names), np.bool_, len(self.names))

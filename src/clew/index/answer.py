@@ -36,7 +36,7 @@ from clew.index.options import option_names
 from clew.index.question import QueryOptions, Where
 from clew.items import Step
 from clew.pipeline import PAGE_SECONDS
-from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance
+from clew.relevance import MIN_RELEVANCE, MIN_RELEVANCE_IN_CODE, QuestionRelevance, WholeSamplePart
 from clew.second_thread import asking
 from clew.seed._likely_languages import likely_language
 from clew.seed.dense import Dense
@@ -203,9 +203,11 @@ def _bound(method: Method, graph: Graph, query: Query) -> BoundMethod:
     """Return the method bound to the graph, which keeps it for the next question.
 
     A graph that holds what holds it goes when Python looks for such circles, with all that it has.
-    So one of candidates, which no other question is asked of, holds none.
+    So one of candidates, or of what a question pulled, which no other question is asked of, holds
+    none.
     """
-    if query.candidate_scores is not None:
+    is_pulled = graph.known_part(WholeSamplePart()) is not None
+    if query.candidate_scores is not None or is_pulled:
         return method.on(graph)
     part = BoundMethodPart(method)
     if graph.known_part(part) is not None:

@@ -22,6 +22,7 @@ from clew.algorithms.postings import Postings
 from clew.context import Context
 from clew.embedding.embedder import Embedder
 from clew.graph import (
+    AnyVectors,
     Floats,
     Graph,
     Mask,
@@ -32,6 +33,7 @@ from clew.graph import (
     freeze,
     offsets_of,
     seal,
+    texts_at,
 )
 from clew.items import Step
 from clew.relevance import MAX_SAMPLE, WholeSamplePart
@@ -119,7 +121,7 @@ class CorpusFigures:
     lengths: Floats
     documents: NDArray[np.int64]
     n_documents: int
-    sample: Vectors
+    sample: AnyVectors
     sampled: Rows
     dimension: int
     is_of_code: bool
@@ -145,7 +147,7 @@ class CorpusFigures:
         """The vectors of all passages, where the sample is of all of them; None where it is not."""
         if len(self.sampled) < len(self.passages):
             return None
-        return PassageVectors(self.sampled, self.sample)
+        return PassageVectors(self.sampled, np.asarray(self.sample))
 
     @cached_property
     def _neighbours(self) -> PassageNeighbours | None:
@@ -154,7 +156,9 @@ class CorpusFigures:
     @cached_property
     def _sample_column(self) -> VectorColumn:
         known = self.passage_vectors
-        return VectorColumn([RememberedProducts(self.sample)]) if known is None else known.column
+        if known is None:
+            return VectorColumn([RememberedProducts(np.asarray(self.sample))])
+        return known.column
 
     def trace_of(self, pulled: Step, context: Context) -> tuple[Step, ...]:
         """Return the trace of an answer over a part of the index.
@@ -370,6 +374,8 @@ def corpus_arrays(graph: Graph, numbers: Rows) -> dict[str, NDArray[Any]]:
         "runs": runs,
         "cohesion": np.array([cohesion.neighbours, cohesion.documents], np.float64),
         "entities": numbers[entities],
-        "entity_keys": np.array([key_of_id(graph.ids[row]) for row in entities], np.int64),
+        "entity_keys": np.array(
+            [*map(key_of_id, texts_at(graph.ids, entities.tolist()))], np.int64
+        ),
         "summaries": numbers[words.rows[sizes[words.rows] == SUMMARY]],
     }

@@ -137,8 +137,8 @@ class PackedRowsPart:
 
     def compute(self, graph: Graph) -> PackedRows:
         n = len(graph)
-        facts = _by_owner(graph.facts.subjects, graph.facts.objects, n)
-        edges = _by_owner(graph.edges.tails, graph.edges.heads, n)
+        facts = by_owner(graph.facts.subjects, graph.facts.objects, n)
+        edges = by_owner(graph.edges.tails, graph.edges.heads, n)
         sections = [
             (graph.read_from.lengths, _numbers_of(self.nodes, graph.read_from.values)[:, None]),
             self._above(graph),
@@ -264,7 +264,7 @@ def _runs_at(numbers: Ints, starts: NDArray[np.int64], width: int) -> Ints:
     return runs[starts].view("<i4").reshape(-1, width)
 
 
-def _by_owner(one: Rows, other: Rows, n: int) -> Ragged:
+def by_owner(one: Rows, other: Rows, n: int) -> Ragged:
     """Return which pairs of nodes go into the row of each node: that of the end with fewer."""
     degrees = np.bincount(one, minlength=n) + np.bincount(other, minlength=n)
     owners = np.where(degrees[one] <= degrees[other], one, other)

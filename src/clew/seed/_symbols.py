@@ -301,7 +301,7 @@ class SymbolTablePart:
 
     def compute(self, graph: Graph) -> SymbolTable:
         facts = graph.facts
-        if DEFINES not in facts.relations.names:
+        if not facts.relations.has(DEFINES):
             return SymbolTable({}, {}, {}, (), facts.objects)
         relations = tuple(facts.relations)
         defined = {
@@ -351,7 +351,7 @@ def _defined_in_tests(graph: Graph) -> set[int]:
 
 def find_asked_facts(graph: Graph) -> Callable[[str], AskedFacts]:
     """Return the function: question -> the facts about source code that it asks for."""
-    if DEFINES not in graph.facts.relations.names:
+    if not graph.facts.relations.has(DEFINES):
         return lambda _question: NO_FACTS
     return graph.part(SymbolTablePart()).find
 

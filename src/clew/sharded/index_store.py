@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +16,25 @@ from clew.graph import (
     Facts,
     Floats,
     Graph,
+    Labels,
     Mask,
+    Ragged,
     Rows,
+    VectorColumn,
     Vectors,
     distinct,
     expand_ranges,
     freeze,
     offsets_of,
     row_mask,
-    take_vectors,
 )
+from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
 from clew.index.drift import drift_step
+from clew.overlap import TextKeysPart
 from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
+from clew.remote.numbers import is_among
+from clew.remote.packed_rows import by_owner
 from clew.remote.protocol import Capabilities, Expansion, FoundSeeds, Near, PulledNodes, Wanted
 from clew.seed._shared import MentionCountsPart
 from clew.seed.bm25 import InvertedIndexPart
@@ -35,6 +42,7 @@ from clew.seed.cohesion import Cohesion
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.section_sizes import SectionSizesPart
+from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 
@@ -47,10 +55,12 @@ class IndexStore:
         index: The index.
         where: The filter that the index is already the result of, so that it can keep to this one
             and to no other.
+        relations: Those of its facts, by the names that several indexes have; None for its own.
     """
 
     index: IndexContents
     where: Wanted | None = None
+    relations: Labels | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -120,7 +130,7 @@ class IndexStore:
         self._check(where)
         graph = self.index.graph
         rows = _with_containers(graph, numbers)
-        part = induced(graph, rows, fact_vectors)
+        part = induced(graph, rows, fact_vectors, self.relations)
         strengths = graph.part(_StrengthsByKindPart())
         return PulledNodes(
             rows,
@@ -149,7 +159,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
     arrays = corpus_arrays(graph, np.arange(len(graph), dtype=np.int32))
     passages = arrays["passages"]
     sampled = passages[sampled_places(len(passages))]
-    sample = take_vectors(graph.vectors, sampled)
+    late = VectorsInColumns([graph.vectors], np.zeros(len(sampled), np.int8), sampled)
     return CorpusFigures(
         number=number,
         version=0,
@@ -160,7 +170,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         lengths=freeze(arrays["lengths"], np.float64),
         documents=arrays["documents"].astype(np.int64),
         n_documents=int(arrays["n_documents"][0]),
-        sample=freeze(np.asarray(sample), np.float32),
+        sample=VectorColumn([late]),  # of several shards, all together have no more
         sampled=freeze(sampled, np.int32),
         dimension=graph.vectors.shape[1],
         is_of_code=index.is_of_code,
@@ -178,13 +188,18 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
     )
 
 
-def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph:
+def induced(
+    graph: Graph, rows: Rows, fact_vectors: Rows | None = None, relations: Labels | None = None
+) -> Graph:
     """Return the graph of some nodes, and of the facts and edges whose two ends are among them.
+
+    Its texts and vectors are made when they are asked for.
 
     Args:
         graph: The graph.
         rows: int32, the nodes, ascending.
         fact_vectors: The facts whose vectors stay; None for all. The others have rows of zeros.
+        relations: Those of the facts, by the names of several graphs; None for the graph's own.
 
     Example:
         >>> graph = Graph.from_triples([("Anna", "knows", "Ben"), ("Ben", "knows", "Carl")])
@@ -194,28 +209,27 @@ def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph
     """
     stays = row_mask(rows, len(graph))
     row_of = _new_rows(stays)
-    facts, edges = graph.facts, graph.edges
-    chosen = np.flatnonzero(stays[facts.subjects] & stays[facts.objects])
+    facts, edges, wanted = graph.facts, graph.edges, rows.astype(np.int64)
+    chosen, linked = (owned.inside(rows, stays) for owned in graph.part(_OwnedPart()))
     fact_of = _new_rows(row_mask(chosen, len(facts)))
-    linked = np.flatnonzero(stays[edges.tails] & stays[edges.heads])
     taken = edges.take(linked)
-    return replace(
-        graph,
-        ids=tuple(graph.ids[row] for row in rows),
+    alone = np.zeros(len(rows), np.int8)
+    part = graph.unchecked(  # as the whole, which was checked
+        ids=TextsInColumns([graph.ids], alone, wanted),
         kinds=graph.kinds.take(rows),
-        texts=tuple(graph.texts[row] for row in rows),
-        vectors=freeze(np.asarray(take_vectors(graph.vectors, rows)), np.float32),
+        texts=TextsInColumns([graph.texts], alone, wanted),
+        vectors=VectorColumn([VectorsInColumns([graph.vectors], alone, wanted)]),
         tokens=freeze(graph.tokens[rows], np.int32),
         documents=_renumbered(graph.documents[rows], row_of),
         parents=_renumbered(graph.parents[rows], row_of),
         previous=_renumbered(graph.previous[rows], row_of),
         spans=freeze(graph.spans[rows], np.int32),
-        references=tuple(graph.references[row] for row in rows),
+        references=pick(graph.references, wanted),
         read_from=graph.read_from.take(rows).renumbered(row_of),
         generated=freeze(graph.generated[rows], np.bool_),
-        metadata=tuple(graph.metadata[row] for row in rows),
-        originals=tuple(graph.originals[row] for row in rows),
-        facts=_facts_at(facts, chosen, row_of, fact_vectors),
+        metadata=pick(graph.metadata, wanted),
+        originals=pick(graph.originals, wanted),
+        facts=_facts_at(facts, chosen, row_of, fact_vectors, relations),
         edges=replace(
             taken,
             tails=_renumbered(taken.tails, row_of),
@@ -224,18 +238,32 @@ def induced(graph: Graph, rows: Rows, fact_vectors: Rows | None = None) -> Graph
             read_from=taken.read_from.renumbered(row_of),
         ),
     )
+    part.set_part(TextKeysPart(), graph.part(TextKeysPart())[rows])
+    return part
 
 
-def _facts_at(facts: Facts, chosen: NDArray[np.int64], row_of: Rows, wanted: Rows | None) -> Facts:
-    vectors = np.array(take_vectors(facts.vectors, chosen), np.float32)
-    if wanted is not None:
-        vectors[~np.isin(chosen, wanted)] = 0
+def _facts_at(
+    facts: Facts,
+    chosen: NDArray[np.int64],
+    row_of: Rows,
+    wanted: Rows | None,
+    relations: Labels | None,
+) -> Facts:
+    if relations is None:
+        relations = Labels.join([facts.relations])  # in which names are sorted
+    near = chosen if wanted is None else chosen[is_among(chosen, wanted)]
+    late = VectorsInColumns([facts.vectors], np.zeros(len(near), np.int8), near)
+    there = np.flatnonzero(late.has_vector)
+    places = np.searchsorted(chosen, near[there])
     return Facts(
-        tuple(facts.texts[row] for row in chosen),
-        freeze(vectors, np.float32),
+        cast(
+            "tuple[str, ...]",
+            TextsInColumns([facts.texts], np.zeros(len(chosen), np.int8), chosen),
+        ),
+        VectorColumn([FewVectors(len(chosen), places, VectorColumn([late.take(there)]))]),
         _renumbered(facts.subjects[chosen], row_of),
         _renumbered(facts.objects[chosen], row_of),
-        facts.relations.take(chosen),
+        LabelsOfMany(relations.names, freeze(relations.codes[chosen], np.int32)),
         facts.read_from.take(chosen).renumbered(row_of),
     )
 
@@ -285,6 +313,49 @@ def _near_facts(facts: Facts, vector: Vectors, k: int) -> Near:
         freeze(scores[numbers], np.float64),
         freeze(pairs, np.int32),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Owned:
+    """Facts or edges, each owned by that of its ends which has fewer: no hub has many.
+
+    Attributes:
+        tails: int32 [m], where each begins.
+        heads: int32 [m], where each ends.
+        of_nodes: Those of each node.
+    """
+
+    tails: Rows
+    heads: Rows
+    of_nodes: Ragged
+
+    @classmethod
+    def of(cls, tails: Rows, heads: Rows, n: int) -> _Owned:
+        """Return those of a graph of n nodes."""
+        return cls(tails, heads, by_owner(tails, heads, n))
+
+    def inside(self, rows: Rows, stays: Mask) -> NDArray[np.int64]:
+        """Return those whose two ends are among some rows, ascending.
+
+        Args:
+            rows: The rows.
+            stays: bool [n], True for these.
+        """
+        own = self.of_nodes.take(rows).values
+        own = own[stays[self.tails[own]] & stays[self.heads[own]]]
+        return np.sort(own).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _OwnedPart:
+    """The part that knows which facts and which edges each node owns."""
+
+    def compute(self, graph: Graph) -> tuple[_Owned, _Owned]:
+        facts, edges, n = graph.facts, graph.edges, len(graph)
+        return (
+            _Owned.of(facts.subjects, facts.objects, n),
+            _Owned.of(edges.tails, edges.heads, n),
+        )
 
 
 @dataclass(frozen=True)
@@ -364,7 +435,8 @@ class _StrengthsByKindPart:
 
     def compute(self, graph: Graph) -> Floats:
         edges = graph.edges
-        sums = np.zeros((len(graph), len(edges.kinds.names)))
-        for end in (edges.tails, edges.heads):
-            np.add.at(sums, (end, edges.kinds.codes), edges.weights)
-        return freeze(sums, np.float64)
+        n, kinds = len(graph), len(edges.kinds.names)
+        cells = np.concatenate([edges.tails, edges.heads]).astype(np.int64) * kinds
+        cells += np.tile(edges.kinds.codes, 2)
+        sums = np.bincount(cells, np.tile(edges.weights, 2), n * kinds)
+        return freeze(sums.reshape(n, kinds), np.float64)

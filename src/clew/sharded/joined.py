@@ -6,19 +6,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clew.embedding.embedder import Embedder
 from clew.embedding.static import MAX_WORDS, StaticEmbedding
-from clew.graph import Edges, Facts, Floats, Graph, Labels, Ragged, Rows, freeze, offsets_of
+from clew.graph import (
+    AnyVectors,
+    Edges,
+    Facts,
+    Floats,
+    Graph,
+    Labels,
+    Ragged,
+    Rows,
+    VectorColumn,
+    freeze,
+    has_vector,
+    offsets_of,
+)
 from clew.index.drift import joined_drift
+from clew.overlap import TextKeysPart
 from clew.relevance import MAX_SAMPLE
 from clew.remote.corpus import CorpusFigures
+from clew.remote.numbers import is_among
 from clew.remote.protocol import PulledNodes
 from clew.seed.cohesion import Cohesion
+from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
 from clew.sharded.numbering import ShardNumbers
 
 
@@ -175,6 +191,7 @@ def join_pulled(
     numbers: ShardNumbers,
     corpora: Sequence[CorpusFigures],
     languages: Sequence[str],
+    repeated: Rows | None = None,
 ) -> PulledNodes:
     """Return what was pulled from all shards as what one index would give.
 
@@ -185,6 +202,7 @@ def join_pulled(
         numbers: The numbers of the shards.
         corpora: What is known of each shard.
         languages: Those of all shards.
+        repeated: int32, the nodes that may have an id of another node, ascending; None for all.
 
     Raises:
         ValueError: Two shards have a passage or a document of one id.
@@ -198,7 +216,13 @@ def join_pulled(
     graphs = [part.graph for part in parts]
     facts, fact_rows = _join_facts(graphs, rows)
     graph = _join_nodes(graphs, rows, first, len(found))
-    graph = replace(graph, facts=facts, edges=_join_edges(graphs, rows, fact_rows))
+    if repeated is None or is_among(found, repeated).any():
+        _check_ids(graph.ids)
+    graph = graph.unchecked(facts=facts, edges=_join_edges(graphs, rows, fact_rows))
+    keys = [part.known_part(TextKeysPart()) for part in graphs]
+    known = [some for some in keys if some is not None]
+    if len(known) == len(keys):
+        graph.set_part(TextKeysPart(), np.concatenate(known)[first])
     kinds = tuple(sorted({kind for part in parts for kind in part.kinds}))
     joined = PulledNodes(
         freeze(found, np.int32),
@@ -227,7 +251,7 @@ def _strengths_of(
     for part, own in zip(parts, rows, strict=True):
         for column, kind in enumerate(part.kinds):
             assert part.strengths is not None, "only where all say"
-            np.add.at(sums[:, kinds.index(kind)], own, part.strengths[:, column])
+            sums[own, kinds.index(kind)] += part.strengths[:, column]  # of each node once
     return sums
 
 
@@ -244,10 +268,12 @@ def _languages_of(
 
 def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: int) -> Graph:  # noqa: ANN401 - places
     """Return the nodes of all parts without facts and edges; what comes twice as it first is."""
+    owners = np.repeat(np.arange(len(graphs)), [len(own) for own in rows])[first]
+    places = np.concatenate([np.arange(len(own)) for own in rows])[first]
 
     def values(column: str) -> list[Any]:
         whole = list(chain.from_iterable(getattr(graph, column) for graph in graphs))
-        return [whole[i] for i in first]
+        return [whole[i] for i in first.tolist()]
 
     def joined_rows(column: str) -> Rows:
         parts = [
@@ -259,19 +285,11 @@ def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: in
     def array(column: str, dtype: type[np.generic]) -> Any:  # noqa: ANN401 - an array of it
         return freeze(np.concatenate([getattr(graph, column) for graph in graphs])[first], dtype)
 
-    ids = values("ids")
-    if len(set(ids)) < len(ids):
-        counted = sorted(ids)
-        twice = next(one for one, other in pairwise(counted) if one == other)
-        raise ValueError(
-            f"two shards have a node of the id {twice!r}: each document belongs to one shard; "
-            "delete it from the others"
-        )
-    return Graph(
-        ids=tuple(ids),
+    return graphs[0].unchecked(  # as each part, which fits together
+        ids=TextsInColumns([graph.ids for graph in graphs], owners, places),
         kinds=Labels.join([graph.kinds for graph in graphs]).take(first),
-        texts=tuple(values("texts")),
-        vectors=_vectors_of([np.asarray(graph.vectors) for graph in graphs], rows, n),
+        texts=TextsInColumns([graph.texts for graph in graphs], owners, places),
+        vectors=_vectors_of([graph.vectors for graph in graphs], rows, n),
         tokens=array("tokens", np.int32),
         documents=joined_rows("documents"),
         parents=joined_rows("parents"),
@@ -282,18 +300,27 @@ def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: in
         generated=array("generated", np.bool_),
         metadata=tuple(values("metadata")),
         originals=tuple(values("originals")),
-        count=graphs[0].count,
-        canonical=graphs[0].canonical,
     )
 
 
-def _vectors_of(parts: Sequence[Any], rows: Sequence[Rows], n: int) -> Any:  # noqa: ANN401 - rows
+def _check_ids(ids: Sequence[str]) -> None:
+    """Raise ValueError where two nodes have the same id."""
+    counted = sorted(ids)
+    twice = next((one for one, other in pairwise(counted) if one == other), None)
+    if twice is not None:
+        raise ValueError(
+            f"two shards have a node of the id {twice!r}: each document belongs to one shard; "
+            "delete it from the others"
+        )
+
+
+def _vectors_of(parts: Sequence[AnyVectors], rows: Sequence[Rows], n: int) -> VectorColumn:
     """Return a vector for each row: of those that come for it, the first that is not 0."""
-    vectors = np.zeros((n, max((part.shape[1] for part in parts), default=0)), np.float32)
-    for part, own in zip(reversed(parts), reversed(rows), strict=True):
-        there = part.any(axis=1)
-        vectors[own[there]] = part[there]
-    return freeze(vectors, np.float32)
+    owners, places = np.full(n, -1, np.int64), np.zeros(n, np.int64)
+    for place, (part, own) in reversed([*enumerate(zip(parts, rows, strict=True))]):
+        there = np.flatnonzero(has_vector(part))
+        owners[own[there]], places[own[there]] = place, there
+    return VectorColumn([VectorsInColumns(parts, owners, places)])
 
 
 def _join_lists(
@@ -304,7 +331,7 @@ def _join_lists(
     value = np.concatenate(
         [_renumbered(part.values, to) for part, to in zip(parts, rows, strict=True)]
     )
-    order = np.lexsort((np.arange(len(owner)), owner))
+    order = np.argsort(owner, kind="stable")
     return Ragged(
         freeze(offsets_of(np.bincount(owner, minlength=n)), np.int64),
         freeze(value[order], np.int32),
@@ -313,28 +340,62 @@ def _join_lists(
 
 def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, list[Rows]]:
     """Return the facts of all parts, each once, and of each part the row of each of its facts."""
-    number_of: dict[tuple[int, str, int], int] = {}
-    fact_rows, firsts = [], list[tuple[int, int]]()
-    for place, (graph, own) in enumerate(zip(graphs, rows, strict=True)):
-        facts, found = graph.facts, []
-        for i in range(len(facts)):
-            subject, object_ = int(own[facts.subjects[i]]), int(own[facts.objects[i]])
-            key = subject, facts.relations[i], object_
-            if key not in number_of:
-                number_of[key] = len(number_of)
-                firsts.append((place, i))
-            found.append(number_of[key])
-        fact_rows.append(freeze(found, np.int32))
-    n, keys = len(number_of), list(number_of)
+    parts = [graph.facts for graph in graphs]
+    subjects = np.concatenate([own[one.subjects] for one, own in zip(parts, rows, strict=True)])
+    objects = np.concatenate([own[one.objects] for one, own in zip(parts, rows, strict=True)])
+    relations = _joined_relations([one.relations for one in parts])
+    first, row_of = _first_of_each([subjects, objects, relations.codes])
+    starts = offsets_of([len(one) for one in parts])
+    fact_rows = [freeze(row_of[a:b], np.int32) for a, b in pairwise(starts)]
+    owners = np.searchsorted(starts, first, side="right") - 1
+    near = [FewVectors.of(one.vectors) for one in parts]
     whole = Facts(
-        tuple(graphs[place].facts.texts[i] for place, i in firsts),
-        _vectors_of([np.asarray(graph.facts.vectors) for graph in graphs], fact_rows, n),
-        freeze([subject for subject, _, _ in keys], np.int32),
-        freeze([object_ for _, _, object_ in keys], np.int32),
-        Labels.of([relation for _, relation, _ in keys]),
-        _join_lists([graph.facts.read_from for graph in graphs], fact_rows, rows, n),
+        cast(
+            "tuple[str, ...]",
+            TextsInColumns([one.texts for one in parts], owners, first - starts[owners]),
+        ),
+        VectorColumn([FewVectors.joined(near, fact_rows, len(first))]),
+        freeze(subjects[first], np.int32),
+        freeze(objects[first], np.int32),
+        LabelsOfMany(relations.names, freeze(relations.codes[first], np.int32)),
+        _join_lists([one.read_from for one in parts], fact_rows, rows, len(first)),
     )
     return whole, fact_rows
+
+
+def _joined_relations(parts: Sequence[Labels]) -> Labels:
+    """Return labels one after the other; those of shards in folders have the same names."""
+    each = [part.whole if isinstance(part, LabelsOfMany) else part for part in parts]
+    names = each[0].names
+    if all(part.names is names for part in each):
+        return Labels(names, freeze(np.concatenate([part.codes for part in each]), np.int32))
+    return Labels.join(parts)
+
+
+def _first_of_each(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the rows that no earlier one is equal to, and which each is equal to.
+
+    Args:
+        columns: int [n] each, the values of the rows.
+
+    Example:
+        >>> _first_of_each([np.array([2, 1, 2]), np.array([0, 0, 0])])
+        (array([0, 1]), array([0, 1, 0]))
+    """
+    key = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        size = int(column.max(initial=0)) + 1
+        if int(key.max(initial=0)) >= 2**62 // size:
+            key = np.unique(key, return_inverse=True)[1]
+        key = key * size + column
+    order = np.argsort(key)
+    ascending = key[order]
+    begins = np.flatnonzero(np.append(np.ones(min(1, len(key))), ascending[1:] != ascending[:-1]))
+    first = np.minimum.reduceat(order, begins) if len(order) else order
+    place = np.empty(len(order), np.int64)
+    place[order] = np.repeat(first, np.diff(begins, append=len(order)))
+    is_first = place == np.arange(len(place))
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[place]
 
 
 def _join_edges(graphs: Sequence[Graph], rows: Sequence[Rows], fact_rows: Sequence[Rows]) -> Edges:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Rows, freeze
+from clew.graph import Rows, distinct, freeze
 from clew.remote.corpus import CorpusFigures
 
 NUMBERS = 2**30  # of all shards for entities, behind as many for all else
@@ -78,13 +78,38 @@ class ShardNumbers:
         Raises:
             ValueError: The shard has a number that is beyond its range.
         """
-        own = self._in_range(numbers, shard)
-        is_entity = _places(self.entities[shard], numbers) >= 0
+        own, entities = self._in_range(numbers, shard), self.entities[shard]
+        if not len(entities) or numbers.max(initial=-1) < entities[0]:  # as those of passages
+            return own
+        is_entity = _places(entities, numbers) >= 0
         own = freeze(np.where(is_entity, own + NUMBERS, own), np.int32)
-        places = _places(self.twins, own)
         if not len(self.twins):
             return own
+        places = _places(self.twins, own)
         return freeze(np.where(places >= 0, self.first[places], own), np.int32)
+
+    def repeated(self, ids: Sequence[Iterable[str]]) -> Rows:
+        """Return the numbers of the nodes that may have an id of another node, ascending.
+
+        An entity of several shards is one node.
+
+        Args:
+            ids: Of each shard, those of its nodes.
+
+        Example:
+            >>> one, two = np.array([4]), np.array([9])
+            >>> numbers = ShardNumbers.of_entities([(one, np.array([7])), (two, np.array([8]))])
+            >>> numbers.repeated([["sea", "isle"], ["port", "isle"]]) - numbers.size
+            array([-536870911,          1], dtype=int32)
+        """
+        hashes = [np.fromiter(map(hash, own), np.int64) for own in ids]
+        each = [self.of_shard(np.arange(len(own)), i) for i, own in enumerate(hashes)]
+        numbers, first = np.unique(np.concatenate(each), return_index=True)
+        own = np.concatenate(hashes)[first]
+        order = np.argsort(own, kind="stable")
+        alike = np.flatnonzero(own[order][1:] == own[order][:-1])
+        found = distinct(numbers[order[np.concatenate([alike, alike + 1])]])
+        return freeze(found, np.int32)
 
     def of_facts(self, numbers: NDArray[np.integer], shard: int) -> Rows:
         """Return the numbers that the facts of one shard have among all."""

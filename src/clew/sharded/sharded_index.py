@@ -36,8 +36,7 @@ from clew.remote.reading import ATTEMPTS, AskedPart, as_contents, never_still, r
 from clew.remote.session import finish
 from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
 from clew.sharded.index_store import IndexStore, figures_of
-from clew.sharded.joined import join_corpora
-from clew.sharded.numbering import ShardNumbers
+from clew.sharded.known_shards import KnownShards
 from clew.sharded.sharded_store import Gather, ShardedStore
 
 Source: TypeAlias = str | os.PathLike[str] | Index
@@ -50,30 +49,6 @@ CHANGED_ALONE = (
 
 MAX_FILTERS = 8
 """Filters whose shards are remembered."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Shards:
-    """What is known of all shards at one moment.
-
-    Attributes:
-        corpora: Of each shard.
-        numbers: Their numbers.
-        whole: Of all shards.
-        indexes: The index that each is asked of; None for one in a database.
-    """
-
-    corpora: tuple[CorpusFigures, ...]
-    numbers: ShardNumbers
-    whole: CorpusFigures
-    indexes: tuple[IndexContents | None, ...]
-
-    @classmethod
-    def of(
-        cls, corpora: Sequence[CorpusFigures], indexes: Sequence[IndexContents | None]
-    ) -> _Shards:
-        numbers = ShardNumbers.of(corpora)
-        return cls(tuple(corpora), numbers, join_corpora(corpora, numbers), tuple(indexes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +93,11 @@ class ShardedIndex(PulledIndex):
     ) -> None:
         self.names, self.bounds = tuple(names), bounds
         self._indexes, self._databases, self._keywords = tuple(indexes), databases, keywords
-        self._known_shards: _Shards | None = None
-        self._filtered: dict[object, _Shards] = {}
-        self._threads = ThreadPoolExecutor(max(1, len(databases)), thread_name_prefix="clew-shard")
+        self._known_shards: KnownShards | None = None
+        self._filtered: dict[object, KnownShards] = {}
+        self._threads: ThreadPoolExecutor | None = None
+        if databases:
+            self._threads = ThreadPoolExecutor(len(databases), thread_name_prefix="clew-shard")
         self._is_closed = False
 
     @classmethod
@@ -227,7 +204,10 @@ class ShardedIndex(PulledIndex):
             return embed_in_time(asked, text) if vector is None else vector
 
         with within(chosen.deadline), ExitStack() as stack:
-            sessions, gather = self._blocking(stack), _gather_in(self._threads)
+            sessions, gather = (
+                self._blocking(stack),
+                _gather_in(self._threads),
+            )
             pulled = finish(self._pull(sessions, gather, question, embed, chosen))
             return self._answer(pulled, question, chosen)
 
@@ -281,7 +261,7 @@ class ShardedIndex(PulledIndex):
             for place, (_, database) in self._databases.items()
         }
 
-    async def _shards(self, sessions: Mapping[int, AnySession], gather: Gather) -> _Shards:
+    async def _shards(self, sessions: Mapping[int, AnySession], gather: Gather) -> KnownShards:
         """Return what is known of the shards; what is not is read."""
         if self._known_shards is None:
             places = list(self._databases)
@@ -296,7 +276,7 @@ class ShardedIndex(PulledIndex):
                 read[place] if index is None else figures_of(index, place)
                 for place, index in enumerate(self._indexes)
             ]
-            self._known_shards = _Shards.of(corpora, self._indexes)
+            self._known_shards = KnownShards.of(corpora, self._indexes)
             self._filtered.clear()
         return self._known_shards
 
@@ -306,7 +286,7 @@ class ShardedIndex(PulledIndex):
             raise KeyError(missing_index(address))
         return await read_corpus(database, session, address, self._keywords)
 
-    def _allowed(self, shards: _Shards, where: Where | None) -> _Shards:
+    def _allowed(self, shards: KnownShards, where: Where | None) -> KnownShards:
         """Return the shards of what a filter allows, of those that are no databases."""
         if where is None or all(index is None for index in self._indexes):
             return shards
@@ -321,7 +301,7 @@ class ShardedIndex(PulledIndex):
             ]
             while len(self._filtered) >= MAX_FILTERS:
                 self._filtered.pop(next(iter(self._filtered)))
-            self._filtered[key] = _Shards.of(corpora, indexes)
+            self._filtered[key] = KnownShards.of(corpora, indexes)
         return self._filtered[key]
 
     async def _pull(
@@ -331,7 +311,7 @@ class ShardedIndex(PulledIndex):
         question: str,
         embed: Callable[[IndexContents, str], Any],
         options: QueryOptions,
-    ) -> tuple[_Shards, WorkingSubgraph, ArrayLike | None, Step]:
+    ) -> tuple[KnownShards, WorkingSubgraph, ArrayLike | None, Step]:
         """Return the working subgraph of a question with all that its answer needs."""
         began = time.perf_counter()
         if self._databases and options.where is not None and not isinstance(options.where, Mapping):
@@ -359,7 +339,7 @@ class ShardedIndex(PulledIndex):
         self,
         sessions: Mapping[int, AnySession],
         gather: Gather,
-        shards: _Shards,
+        shards: KnownShards,
         asked: tuple[str, Any, Where | None],
     ) -> WorkingSubgraph | None:
         """Return the working subgraph of a question; None where a shard was written meanwhile."""
@@ -368,12 +348,18 @@ class ShardedIndex(PulledIndex):
         stores = list[GraphStore]()
         for place, (index, corpus) in enumerate(zip(shards.indexes, shards.corpora, strict=True)):
             if index is not None:
-                stores.append(IndexStore(index, wanted))
+                stores.append(IndexStore(index, wanted, shards.relations[place]))
             else:
                 _, database = self._databases[place]
                 stores.append(await database.store(sessions[place], corpus))
-        languages = shards.whole.languages
-        store = ShardedStore(tuple(stores), shards.corpora, shards.numbers, languages, gather)
+        store = ShardedStore(
+            tuple(stores),
+            shards.corpora,
+            shards.numbers,
+            shards.whole.languages,
+            gather,
+            shards.repeated,
+        )
         try:
             return await pull(store, shards.whole, question, row, self.bounds, wanted)
         except IndexChangedError:
@@ -381,7 +367,7 @@ class ShardedIndex(PulledIndex):
 
     def _answer(
         self,
-        pulled: tuple[_Shards, WorkingSubgraph, ArrayLike | None, Step],
+        pulled: tuple[KnownShards, WorkingSubgraph, ArrayLike | None, Step],
         question: str,
         options: QueryOptions,
     ) -> Context:
@@ -445,21 +431,23 @@ class ShardedIndex(PulledIndex):
         self._is_closed = True
         for _, database in self._databases.values():
             database.close()
-        self._threads.shutdown(wait=False)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
 
     async def aclose(self) -> None:
         """Close the connections to databases, also those of the event loop; it is asked no more."""
         self._is_closed = True
         for _, database in self._databases.values():
             await database.aclose()
-        self._threads.shutdown(wait=False)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
 
 
-def _gather_in(threads: ThreadPoolExecutor) -> Gather:
-    """Return what runs calls that block in threads, at once."""
+def _gather_in(threads: ThreadPoolExecutor | None) -> Gather:
+    """Return what runs calls that block in threads, at once; without any, in turn."""
 
     async def gather(calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
-        if len(calls) < 2:
+        if threads is None or len(calls) < 2:
             return [finish(call) for call in calls]
         futures = [threads.submit(copy_context().run, finish, call) for call in calls]
         done = [future.exception() for future in futures]  # none is left running

@@ -36,6 +36,7 @@ class ShardedStore:
         numbers: Their numbers.
         languages: Those of all shards.
         gather: How the shards are called.
+        repeated: The nodes that may have an id of another node; None where nobody says.
     """
 
     stores: tuple[GraphStore, ...]
@@ -43,6 +44,7 @@ class ShardedStore:
     numbers: ShardNumbers
     languages: tuple[str, ...]
     gather: Gather
+    repeated: Rows | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -127,17 +129,22 @@ class ShardedStore:
                 wanted = self.numbers.facts_in_shard(fact_vectors, i)
             calls.append(store.nodes(self.numbers.in_shard(numbers, i), wanted, where))
         parts: list[PulledNodes] = await self.gather(calls)
-        return join_pulled(parts, self.numbers, self.corpora, self.languages)
+        return join_pulled(parts, self.numbers, self.corpora, self.languages, self.repeated)
 
     def _postings(
         self, stems: Sequence[bytes], found: Sequence[FoundSeeds]
     ) -> dict[bytes, tuple[Rows, Floats]]:
+        each = []
+        for i, one in enumerate(found):
+            own = [one.postings.get(stem, (_NONE, np.zeros(0)))[0] for stem in stems]
+            every = self.numbers.of_shard(np.concatenate([_NONE, *own]), i)
+            each.append(np.split(every, np.cumsum([len(rows) for rows in own])[:-1]))
         postings = {}
-        for stem in stems:
-            parts = [one.postings.get(stem, (_NONE, np.zeros(0))) for one in found]
-            numbers = self._joined([rows for rows, _ in parts])
-            if len(numbers):
-                postings[stem] = numbers, np.concatenate([counts for _, counts in parts])
+        for n, stem in enumerate(stems):
+            counts = [one.postings[stem][1] for one in found if stem in one.postings]
+            if counts:
+                numbers = np.concatenate([own[n] for own in each])
+                postings[stem] = freeze(numbers, np.int32), np.concatenate(counts)
         return postings
 
     def _joined(self, parts: Sequence[Rows]) -> Rows:

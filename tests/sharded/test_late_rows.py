@@ -1,0 +1,59 @@
+"""Columns of what was pulled: they are what the arrays and tuples would be that were made at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clew.algorithms.cosines import as_compared
+from clew.graph import Labels, VectorColumn, has_vector, products
+from clew.sharded.joined import _first_of_each
+from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
+
+NAMES = ("calls", "defines", "knows", "likes")
+
+
+@given(st.data())
+def test_late_columns_are_those_made_at_once(data):
+    n = data.draw(st.integers(1, 12))
+    whole = data.draw(st.lists(st.sampled_from(["", "sea", "isle"]), min_size=5, max_size=5))
+    owners = np.array(data.draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    rows = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    some = np.array(data.draw(st.lists(st.integers(0, n - 1), max_size=n)), np.int64)
+    columns = tuple(whole), tuple(reversed(whole))
+    texts = TextsInColumns(columns, owners, rows)
+    made = tuple(columns[owner][row] for owner, row in zip(owners, rows, strict=True))
+    assert texts == made
+    assert [texts[row] for row in range(n)] == list(made)
+    assert list(texts.take(some)) == [made[row] for row in some]
+
+    labels = LabelsOfMany(NAMES, rows.astype(np.int32) % len(NAMES))
+    plain = Labels.of([NAMES[row % len(NAMES)] for row in rows])
+    assert (labels.names, labels.codes.tolist()) == (plain.names, plain.codes.tolist())
+    for name in (*NAMES, "none"):
+        assert labels.has(name) == plain.has(name)
+        assert labels.mask(name).tolist() == plain.mask(name).tolist()
+    assert list(labels.take(some)) == list(plain.take(some))
+
+    vectors = np.eye(5, 7, dtype=np.float32) * (np.arange(5)[:, None] % 2).astype(np.float32)
+    dense = np.where(owners[:, None] == 0, vectors[rows], vectors[::-1][rows])
+    query = np.linspace(1, 2, 7, dtype=np.float32)
+    late = VectorsInColumns([vectors, VectorColumn.of(vectors[::-1].copy())], owners, rows)
+    few = FewVectors.of(dense)
+    for column in (VectorColumn([late]), VectorColumn([few])):
+        assert has_vector(column).tolist() == has_vector(dense).tolist()
+        assert (column[some] == dense[some]).all()
+        assert (products(column.take(some), query) == products(dense[some], query)).all()
+        assert (products(column, query) == products(dense, query)).all()
+        assert (np.asarray(column) == dense).all()
+        assert (as_compared(column, query)[0] == dense).all()  # a compiled search reads its rows
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2**31 - 1) | st.integers(0, 2)] * 3), max_size=12))
+def test_the_first_of_equal_rows_stands_for_all(rows):
+    columns = list(np.array(rows, np.int64).reshape(-1, 3).T)
+    first, place = _first_of_each(columns)
+    distinct = list(dict.fromkeys(rows))
+    assert [rows[i] for i in first] == distinct
+    assert [distinct[i] for i in place] == rows
