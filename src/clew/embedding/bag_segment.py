@@ -35,6 +35,9 @@ from clew.graph import (
 from clew.second_thread import both
 
 MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that descends needs few again
+MIN_MADE = 1024
+"""Rows whose vectors were made before what all terms have is kept for others: to read that takes as
+long as a question of a new process."""
 MIN_BESIDE = (
     1_000_000  # terms of rows from which on a part is handed to a second thread: it gains time
 )
@@ -109,7 +112,11 @@ class BagSegment:
         found = {row: known.get(row) for row in wanted}  # another thread may clear it
         new = [row for row, vector in found.items() if vector is None]
         if new:
-            vectors = self._made(np.array(new, np.int64), kept=True)  # others will be asked for
+            n_made: int = self.__dict__.get(
+                "n_made", 0
+            )  # about how many, where threads ask at once
+            self.__dict__["n_made"] = n_made + len(new)
+            vectors = self._made(np.array(new, np.int64), kept=n_made >= MIN_MADE)
             made = dict(zip(new, vectors, strict=True))
             if len(known) + len(new) > MAX_REMEMBERED:
                 known.clear()

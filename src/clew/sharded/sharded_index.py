@@ -204,10 +204,7 @@ class ShardedIndex(PulledIndex):
             return embed_in_time(asked, text) if vector is None else vector
 
         with within(chosen.deadline), ExitStack() as stack:
-            sessions, gather = (
-                self._blocking(stack),
-                _gather_in(self._threads),
-            )
+            sessions, gather = self._blocking(stack), _gather_in(self._threads)
             pulled = finish(self._pull(sessions, gather, question, embed, chosen))
             return self._answer(pulled, question, chosen)
 
