@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,8 @@ def docs(tmp_path):
     folder = tmp_path / "docs"
     shutil.copytree(HARBOUR, folder)
     (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    for file in folder.iterdir():  # files that were written just now may change unseen: read again
+        os.utime(file, (0, 0))
     return folder
 
 
