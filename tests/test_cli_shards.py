@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 import clew
 from clew import cli
+from clew.read import known_files
 from clew.sharded import ShardedIndex
 
 HARBOUR = Path(__file__).parents[1] / "examples" / "harbour"
@@ -18,12 +18,11 @@ QUESTION = "Who is the coxswain of the lifeboat?"
 
 
 @pytest.fixture
-def docs(tmp_path):
+def docs(tmp_path, monkeypatch):
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))  # of these young files
     folder = tmp_path / "docs"
     shutil.copytree(HARBOUR, folder)
     (folder / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
-    for file in folder.iterdir():  # files that were written just now may change unseen: read again
-        os.utime(file, (0, 0))
     return folder
 
 
