@@ -71,6 +71,22 @@ def test_the_same_command_writes_what_has_changed(docs, tmp_path, capsys):
     assert sum(len(one.graph.facts) for one in shards) > 0
 
 
+def test_shards_keep_their_patterns_until_others_are_typed(docs, tmp_path, capsys):
+    (docs / "whale.txt").write_text("A whale was seen off the quay.", encoding="utf-8")
+    command = ("index", docs, "-o", tmp_path / "shards", "--shards", 2)
+    assert run(capsys, *command, "--exclude", "whale.*")[0] == 0
+    assert "nothing has changed" in run(capsys, *command)[1]
+
+    def ids():
+        shards = map(clew.Index.load, sorted((tmp_path / "shards").iterdir()))
+        return {one.id for shard in shards for one in shard.documents}
+
+    assert "whale.txt" not in ids()
+    run(capsys, *command, "--include", "*")
+    assert "whale.txt" in ids()
+    assert "nothing has changed" in run(capsys, *command)[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

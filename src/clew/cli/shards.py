@@ -51,22 +51,33 @@ def index_shards(options: argparse.Namespace) -> int:
 
     targets = [options.output / NAME.format(i + 1) for i in range(options.shards)]
     _check_output(options.output, targets)
-    began = time.perf_counter()
-    keywords = reading_keywords(options, savable=True)
-    before = _newest(targets)
+    began, newest = time.perf_counter(), _newest(targets)
+    keywords = reading_keywords(
+        options, savable=True, before=_shard_before(targets, options), keeps_patterns=True
+    )
     numbers = build_shards(existing_path(options.source), targets, **keywords)
     seconds = time.perf_counter() - began
-    if _newest(targets) == before:
+    if _newest(targets) == newest:
         print_result(f"{options.output}: nothing has changed")
         return 0
-    skipped = [one for target in targets for one in Index.load(target).skipped]
-    if skipped:
+    opened = (Index.load(target, embedder=options.embedder) for target in targets)
+    if skipped := [one for shard in opened for one in shard.skipped]:
         print_skipped(skipped)
     documents = counted(sum(numbers), "document")
     print_result(f"{options.output}: {len(targets)} shards of {documents} in {seconds:.1f} s")
     named = f"{shlex.quote(str(options.output))}/shard-*"
     print_result(f'ask them: clew ask {named} "..."')
     return 0
+
+
+def _shard_before(targets: Sequence[Path], options: argparse.Namespace) -> Index | None:
+    """Return a shard that the command made before, whose patterns stay where none are typed."""
+    try:
+        return next(
+            (Index.load(one, embedder=options.embedder) for one in targets if is_index(one)), None
+        )
+    except (OSError, ValueError):  # damaged, or made in another way: `build_shards` says so
+        return None
 
 
 def _newest(targets: Sequence[Path]) -> list[int]:

@@ -112,9 +112,8 @@ class BagSegment:
         found = {row: known.get(row) for row in wanted}  # another thread may clear it
         new = [row for row, vector in found.items() if vector is None]
         if new:
-            n_made: int = self.__dict__.get(
-                "n_made", 0
-            )  # about how many, where threads ask at once
+            # It is about how many: another thread may ask at once.
+            n_made: int = self.__dict__.get("n_made", 0)
             self.__dict__["n_made"] = n_made + len(new)
             vectors = self._made(np.array(new, np.int64), kept=n_made >= MIN_MADE)
             made = dict(zip(new, vectors, strict=True))

@@ -87,18 +87,23 @@ class MetadataValues:
         """Forbid what parts of a test forbid by a value, and return the test that is left to ask.
 
         Args:
-            parts: The parts, as `clew.types.Where` has them.
+            parts: The parts, as `clew.index.question.Where` has them.
             may_be: bool [documents], those that the others may allow; it is changed.
         """
         left = list[Test]()
         for key, test in parts:
-            of_key = None if key is None else self._values(key)
-            if key is None or of_key is None or len(of_key.codes) >= np.count_nonzero(may_be):
+            if key is None:
                 left.append(test)
                 continue
-            found = np.full(len(may_be), bool(test({})))
-            found[of_key.rows] = of_key.tested(lambda value: test({key: value}))  # noqa: B023
-            found[of_key.others] = self._tested(test, of_key.others)[of_key.others]
+            of_key, n = self._values(key), len(may_be)
+            if len(of_key.codes) >= np.count_nonzero(may_be):  # most values are of one document
+                left.append(test)
+                continue
+            found = self._tested(test, of_key.others)
+            found[of_key.rows] = of_key.tested(key, test)
+            if len(of_key.rows) + len(of_key.others) < n:
+                lacks = ~(row_mask(of_key.rows, n) | row_mask(of_key.others, n))
+                found[lacks] = bool(test({}))
             may_be &= found
         return lambda metadata: all(test(metadata) for test in left)
 
@@ -149,9 +154,10 @@ class _Values:
         starts = offsets_of(np.bincount(codes, minlength=len(code_of)))
         return cls(dict(code_of), starts, ordered, rows[~is_hashed].astype(np.int64))
 
-    def tested(self, test: Callable[[object], bool]) -> Mask:
-        """Return what a test says of the value of each of the rows: bool [rows]."""
-        found = np.fromiter((bool(test(value)) for value in self.codes), np.bool_, len(self.codes))
+    def tested(self, key: str, test: Test) -> Mask:
+        """Return what a test says of the value that each row has for the key: bool [rows]."""
+        said = (bool(test({key: value})) for value in self.codes)
+        found = np.fromiter(said, np.bool_, len(self.codes))
         return np.repeat(found, np.diff(self.starts))
 
     def rows_with(self, values: Sequence[object]) -> NDArray[np.int32]:

@@ -212,7 +212,9 @@ def _brought(
     def up_to_date(index: Index) -> Index:
         nonlocal number
         if is_made_by(index, config):
-            changed = index.sync(documents, facts=facts)
+            changed = index.sync(
+                documents, facts=facts, include=config.include, exclude=config.exclude
+            )
         else:
             changed = Index.from_documents(documents, facts=facts, **keywords)
         number = len(changed)
