@@ -42,7 +42,7 @@ def read_file(file, cut=None):
     print("read", file.id, file=sys.stderr, flush=True)
     if file.id == wait:
         print("waiting", flush=True)
-        time.sleep(600)
+        [time.sleep(0.1) for _ in range(6000)]  # a signal may come just before a sleep
     return load(file, cut)
 n_added = [0]
 def added(kept, files):
@@ -207,7 +207,7 @@ def answer(prompt):
         print(text, file=file)
     if "Corfu" in text and not Path("free").exists():
         print("waiting", flush=True)
-        time.sleep(600)
+        [time.sleep(0.1) for _ in range(6000)]  # a signal may come just before a sleep
     subject, relation, *_, object = text.strip(".").split()
     return json.dumps({"facts": [[subject, relation, object]]})
 """
@@ -244,7 +244,7 @@ class SentenceTransformer:
     def encode(self, texts):
         if "WAIT" in __import__("os").environ and Path("embedded").exists():
             print("waiting", flush=True)
-            time.sleep(600)
+            [time.sleep(0.1) for _ in range(6000)]  # a signal may come just before a sleep
         with Path("embedded").open("a") as file:
             print(*(hashlib.sha256(text.encode()).hexdigest() for text in texts), file=file)
         digests = [hashlib.sha256(text.encode()).digest()[:8] for text in texts]
