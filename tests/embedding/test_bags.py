@@ -15,18 +15,18 @@ from clew.embedding import (
     bag_table,
     bags,
     compared_pieces,
-    interleaved_bags,
+    sorted_bags,
 )
 from clew.embedding.bag_making import Source, as_bags, bags_of_recent_texts, bags_of_texts, fit_bags
 from clew.embedding.bag_segment import MadeBags
 from clew.embedding.bags import Bags
 from clew.embedding.compared_pieces import ComparedPieces
-from clew.embedding.interleaved_bags import InterleavedBags
+from clew.embedding.sorted_bags import SortedBags
 from clew.embedding.static import StaticEmbedding, TextCounts
 from clew.embedding.word_vectors import DIMENSIONS, PIECES, piece_vectors
 from clew.graph import VectorColumn, has_vector, products, row_addresses, take_vectors, with_rows
 
-KERNELS = ("largest_counts", "count_pairs", "interleave", "interleaved_sums")
+KERNELS = ("largest_counts", "count_pairs", "number_pairs", "pair_sums")
 WORDS = [
     "Corfu",
     "ferry",
@@ -102,35 +102,55 @@ def test_bags_are_the_vectors_of_their_texts(static, texts, data):
     assert len(set(row_addresses(column).tolist())) == len(vectors)
 
 
+def sum_of_row(numbers):
+    """The order of additions by its definition: runs of 128, of each the first and eight chains."""
+    total = 0.0
+    for start in range(0, len(numbers), MAX_IN_PAIRS):
+        first, *behind = numbers[start : start + MAX_IN_PAIRS]
+        whole, rest = len(behind) // 8 * 8, 0.0
+        if whole:
+            chains = [0.0] * 8
+            for place, number in enumerate(behind[:whole]):
+                chains[place % 8] += number
+            while len(chains) > 1:
+                chains = [a + b for a, b in zip(chains[::2], chains[1::2], strict=True)]
+            (rest,) = chains
+        for number in behind[whole:]:
+            rest += number
+        total += first + rest
+    return total
+
+
 @given(
-    st.lists(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 255)), max_size=9), max_size=30),
+    st.lists(st.integers(0, 12) | st.integers(100, 300), max_size=30),
     st.integers(0, 10**6),
     st.sampled_from([np.uint16, np.int32]),
+    st.sampled_from([1, 40, kernels.BLOCK]),
 )
 @settings(deadline=None)
-def test_bags_side_by_side_have_the_sums_of_two_chains_to_the_bit(rows, seed, kind):
-    columns = np.array([column for row in rows for column, _ in row], kind)
-    counts = np.array([count for row in rows for _, count in row], np.uint8)
-    whole = Bags.of(np.array([len(row) for row in rows], np.int64), columns, counts)
-    some = whole.take(np.flatnonzero(np.random.default_rng(seed).random(len(rows)) < 0.8))
+def test_sorted_bags_have_the_sums_of_eight_chains_to_the_bit(lengths, seed, kind, block):
     rng = np.random.default_rng(seed)
+    columns = rng.integers(0, 31, sum(lengths)).astype(kind)
+    counts = rng.integers(1, 256, sum(lengths)).astype(np.uint8)
+    whole = Bags.of(np.array(lengths, np.int64), columns, counts)
+    some = whole.take(np.flatnonzero(rng.random(len(lengths)) < 0.8))
     weights, numbers = rng.standard_normal(256), rng.standard_normal(31)
-    expected = []
-    for start, end in zip(some.starts.tolist(), some.ends.tolist(), strict=True):
-        chains = [0.0, 0.0]  # every second entry goes to the second
-        for place, i in enumerate(range(start, end)):
-            chains[place % 2] += weights[counts[i]] * numbers[columns[i]]
-        expected.append(chains[0] + chains[1])
+    expected = [
+        sum_of_row([weights[counts[i]] * numbers[columns[i]] for i in range(start, end)])
+        for start, end in zip(some.starts.tolist(), some.ends.tolist(), strict=True)
+    ]
     entries = (some.starts, some.ends, columns, counts)
     first = np.cumsum(np.full(32, 256)) - 256
     for function in ("plain", "function"):
         chosen = {name: getattr(kernels, name) for name in KERNELS}
         with pytest.MonkeyPatch.context() as patch:
             for name, kernel in chosen.items():
-                patch.setattr(interleaved_bags, name, getattr(kernel, function))
-            laid = InterleavedBags.of(*entries)
+                patch.setattr(sorted_bags, name, getattr(kernel, function))
+            patch.setattr(kernels, "BLOCK", block)
+            laid = SortedBags.of(*entries)
             found = laid.sums(weights, numbers)
-        assert found.tobytes() == np.array(expected).tobytes()
+            as_they_are = getattr(bag_sums, function)(*entries, weights, numbers)
+        assert found.tobytes() == as_they_are.tobytes() == np.array(expected).tobytes()
         assert laid.pairs.dtype == np.uint16
         times = chosen["count_pairs"].function(*entries, first, 32 * 256)
         assert np.count_nonzero(times) == len(laid.columns)
@@ -143,13 +163,13 @@ def test_products_are_the_same_to_the_bit_however_often_they_are_asked_for(stati
     (segment,) = as_bags(static, [Source(vectors, np.arange(len(texts)), texts)])
     question = static.embed_question("When does the ferry leave?")
     before = segment.products(question)
-    monkeypatch.setattr(bag_table, "MIN_INTERLEAVED", 1)
+    monkeypatch.setattr(bag_table, "MIN_SORTED", 1)
     monkeypatch.setattr(bag_table, "MIN_ASKED", 2)
     for times in range(1, 6):
         assert segment.take(np.arange(60)).products(question).tobytes() == before.tobytes()
         assert segment.take(np.arange(5, 40)).products(question).tobytes() == before[5:40].tobytes()
         asked = segment.table._asked.values()
-        assert {one.interleaved is not None for one in asked} == {times > 2}
+        assert {one.sorted is not None for one in asked} == {times > 2}
         assert len(asked) == 4  # pieces and terms of both, which are where they were
 
 

@@ -15,7 +15,7 @@ from clew.algorithms.kernels.bags import MAX_IN_PAIRS, row_products
 from clew.algorithms.kernels.row_lanes import LANES, row_products_of_several
 from clew.embedding.bags import BATCH, Bags, TextBags, columns_in_use
 from clew.embedding.compared_pieces import ComparedPieces
-from clew.embedding.interleaved_bags import InterleavedBags
+from clew.embedding.sorted_bags import SortedBags
 from clew.embedding.static import (
     SIGNATURE_WIDTH,
     StaticEmbedding,
@@ -34,11 +34,11 @@ from clew.graph import (
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 
-MIN_INTERLEAVED = 1024  # rows from which on another order of their entries is worth making
+MIN_SORTED = 1024  # rows from which on another order of their entries is worth making
 MIN_ASKED = 64
 """Sums of the same rows after which their entries are brought into another order: it takes about as
 long as so many sums."""
-MAX_INTERLEAVED = 8  # bags of which another order is kept; an index has six
+MAX_SORTED = 8  # bags of which another order is kept; an index has six
 MAX_COUNTED = 20_000  # texts that came since a build, whose bags are kept: some 1.5 KB each
 MAX_READ_TERMS = 50_000
 """Terms of a table that keeps how all are written, and their rarest pieces: some 5 MB."""
@@ -53,7 +53,7 @@ class _Asked:
 
     def __init__(self, bags: Bags) -> None:
         self.bags, self.times = bags, 0
-        self.interleaved: InterleavedBags | None = None
+        self.sorted: SortedBags | None = None
 
 
 class _NumberingLock:
@@ -191,7 +191,7 @@ class BagTable:
         self._last_pieces: tuple[bytes, ComparedPieces, Floats] | None = None
         self._last_terms: tuple[bytes, _OfTerms, Floats] | None = None
         self._last_several: tuple[bytes, ComparedPieces, _OfTerms, Floats, Floats] | None = None
-        self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_INTERLEAVED)
+        self._asked: Kept[tuple[int, int], _Asked] = Kept(MAX_SORTED)
         self.recent: Kept[str, TextBags] = Kept(MAX_COUNTED)
         self.counted_texts: Kept[str, TextCounts] = Kept(MAX_WITHOUT_BAGS)
         self._numbers: Numbering[str] | None = None
@@ -259,17 +259,17 @@ class BagTable:
 
         The same rows are known by their place in memory, which they keep when an index changes.
         """
-        if len(bags) < MIN_INTERLEAVED:
+        if len(bags) < MIN_SORTED:
             return bags.sums(weights_of, of_columns)
         key = bags.starts.__array_interface__["data"][0], len(bags)
         asked = self._asked.get(key) or self._asked.put(key, _Asked(bags))
         asked.times += 1
-        if asked.interleaved is None:
+        if asked.sorted is None:
             if asked.times <= MIN_ASKED:
                 return bags.sums(weights_of, of_columns)
             entries = (bags.columns, bags.counts)
-            asked.interleaved = InterleavedBags.of(bags.starts, bags.ends, *entries)
-        return asked.interleaved.sums(weights_of, of_columns)
+            asked.sorted = SortedBags.of(bags.starts, bags.ends, *entries)
+        return asked.sorted.sums(weights_of, of_columns)
 
     def piece_factors(self, query: Vectors) -> Floats:
         """Return the products of a vector with the pieces of all rows.

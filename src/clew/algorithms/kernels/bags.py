@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from clew.algorithms.kernels.compiled import compiled
 from clew.graph import expand_ranges
 
-TOGETHER = 4  # rows whose sums are computed side by side
 BLOCK = 2**16  # entries that a form of whole arrays goes over at once
 MAX_IN_PAIRS = 128  # entries of a row that numpy adds in one run
 
 
+class _Runs(NamedTuple):
+    """Rows in runs of `MAX_IN_PAIRS` entries at most, each of which numpy adds in one go.
+
+    Attributes:
+        rows: int64 [r], the row of each run.
+        starts: int64 [r], where its entries start.
+        lengths: int64 [r], how many it has.
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, starts, ends):
+        """Return the runs of rows, row by row; none of a row without entries."""
+        lengths = ends - starts
+        n_runs = -(-lengths // MAX_IN_PAIRS)
+        rows = np.repeat(np.arange(len(starts)), n_runs)
+        nth = np.arange(len(rows)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
+        before = MAX_IN_PAIRS * nth
+        return cls(rows, starts[rows] + before, np.minimum(lengths[rows] - before, MAX_IN_PAIRS))
+
+    def sums(self, n_rows, values_at):
+        """Return the sum of each row: float64 [n].
+
+        Args:
+            n_rows: the number of rows.
+            values_at: returns the numbers of entries, which it may change, given their places.
+        """
+        behind = np.cumsum(self.lengths)
+        sums_of = np.empty(len(self.rows))
+        in_a_row = bool((self.starts[:-1] + self.lengths[:-1] == self.starts[1:]).all())
+        first = before = 0
+        while first < len(sums_of):  # in blocks, whose arrays a processor keeps beside it
+            last = max(int(np.searchsorted(behind, before + BLOCK, side="right")), first + 1)
+            if in_a_row:
+                start = int(self.starts[first])
+                places = slice(start, start + int(behind[last - 1]) - before)
+            else:
+                places = expand_ranges(self.starts[first:last], self.lengths[first:last])
+            own = behind[first:last] - self.lengths[first:last] - before
+            sums_of[first:last] = np.add.reduceat(values_at(places), own)
+            first, before = last, int(behind[last - 1])
+        return np.bincount(self.rows, sums_of, n_rows).astype(np.float64, copy=False)
+
+
 def _sums_at_once(starts, ends, columns, counts, weights_of, products):
-    lengths, sums = ends - starts, np.zeros(len(starts))
-    behind, in_a_row = np.cumsum(lengths, dtype=np.int64), bool((ends[:-1] == starts[1:]).all())
-    first = 0
-    while first < len(starts):  # in blocks, whose arrays a processor keeps beside it
-        last = _end_of_block(behind, first)
-        if in_a_row:
-            places = slice(int(starts[first]), int(ends[last - 1]))
-        else:
-            places = expand_ranges(starts[first:last], lengths[first:last])
+    def values_at(places):
         # No column is outside of its table; to look for one that is would take longer.
         values = products.take(columns[places], mode="clip")
         values *= weights_of.take(counts[places], mode="clip")
-        sums_of = np.repeat(np.arange(0, 2 * (last - first), 2), lengths[first:last])
-        sums_of[1::2] += 1  # the two of a row that begins at an odd place change places
-        pairs = np.bincount(sums_of, values, 2 * (last - first))
-        sums[first:last] = pairs[::2] + pairs[1::2]
-        first = last
-    return sums
+        return values
+
+    return _Runs.of(starts, ends).sums(len(starts), values_at)
 
 
 @compiled(at_once=_sums_at_once, changes=())
@@ -45,21 +83,41 @@ def bag_sums(starts, ends, columns, counts, weights_of, products):
         weights_of: float64 [256], the weight of each count.
         products: float64, the product of each column.
 
-    Places are unsigned, since one that may count from the end takes half as long again. Every
-    second entry goes to a second sum, since one alone would wait for each addition.
+    Places are unsigned, since one that may count from the end takes half as long again. A run of
+    `MAX_IN_PAIRS` entries is added in the order of `numpy.add.reduceat`: the first entry, and eight
+    running sums of those behind it, since one alone would wait for each addition.
     """
     sums = np.zeros(len(starts))
-    one, two = np.uint64(1), np.uint64(2)
+    one, eight, run = np.uint64(1), np.uint64(8), np.uint64(MAX_IN_PAIRS)
+    two, three, four = np.uint64(2), np.uint64(3), np.uint64(4)
+    five, six, seven = np.uint64(5), np.uint64(6), np.uint64(7)
     for row in range(len(starts)):
-        a = b = 0.0
         i, end = np.uint64(starts[row]), np.uint64(ends[row])
-        while i + two <= end:
-            a += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
-            b += weights_of[np.uint64(counts[i + one])] * products[np.uint64(columns[i + one])]
-            i += two
-        if i < end:
-            a += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
-        sums[row] = a + b
+        while i < end:
+            stop = min(end, i + run)
+            own = weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
+            i += one
+            rest = 0.0
+            if stop - i >= eight:
+                a = b = c = d = e = f = g = h = 0.0
+                whole = i + (stop - i) // eight * eight
+                while i < whole:
+                    j, k, m = i + one, i + two, i + three
+                    n, o, p, q = i + four, i + five, i + six, i + seven
+                    a += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
+                    b += weights_of[np.uint64(counts[j])] * products[np.uint64(columns[j])]
+                    c += weights_of[np.uint64(counts[k])] * products[np.uint64(columns[k])]
+                    d += weights_of[np.uint64(counts[m])] * products[np.uint64(columns[m])]
+                    e += weights_of[np.uint64(counts[n])] * products[np.uint64(columns[n])]
+                    f += weights_of[np.uint64(counts[o])] * products[np.uint64(columns[o])]
+                    g += weights_of[np.uint64(counts[p])] * products[np.uint64(columns[p])]
+                    h += weights_of[np.uint64(counts[q])] * products[np.uint64(columns[q])]
+                    i += eight
+                rest = ((a + b) + (c + d)) + ((e + f) + (g + h))
+            while i < stop:
+                rest += weights_of[np.uint64(counts[i])] * products[np.uint64(columns[i])]
+                i += one
+            sums[row] += own + rest
     return sums
 
 
@@ -70,21 +128,18 @@ def _end_of_block(behind, first):
 
 
 def _blocks(starts, ends, columns, counts):
-    """Yield some rows, and for each of their entries the row, the place in it and the pair."""
+    """Yield the columns and the counts of the entries of some rows."""
     behind, first = np.cumsum(ends - starts, dtype=np.int64), 0
     while first < len(starts):
-        before, last = behind[first - 1] if first else 0, _end_of_block(behind, first)
-        lengths = ends[first:last] - starts[first:last]
-        places = expand_ranges(starts[first:last], lengths)
-        rows = np.repeat(np.arange(first, last), lengths)
-        at = np.arange(len(rows)) + before - (behind - (ends - starts))[rows]
-        yield rows, at, columns[places].astype(np.int64), counts[places].astype(np.int64)
+        last = _end_of_block(behind, first)
+        places = expand_ranges(starts[first:last], ends[first:last] - starts[first:last])
+        yield columns[places].astype(np.int64), counts[places].astype(np.int64)
         first = last
 
 
 def _largest_at_once(starts, ends, columns, counts, width):
     largest = np.zeros(width, np.int64)
-    for _, _, own, often in _blocks(starts, ends, columns, counts):
+    for own, often in _blocks(starts, ends, columns, counts):
         np.maximum.at(largest, own, often)
     return largest
 
@@ -109,7 +164,7 @@ def largest_counts(starts, ends, columns, counts, width):
 
 def _count_at_once(starts, ends, columns, counts, first_pairs, n_pairs):
     times = np.zeros(n_pairs, np.int64)
-    for _, _, own, often in _blocks(starts, ends, columns, counts):
+    for own, often in _blocks(starts, ends, columns, counts):
         times += np.bincount(first_pairs[own] + often - 1, minlength=n_pairs)
     return times
 
@@ -133,17 +188,18 @@ def count_pairs(starts, ends, columns, counts, first_pairs, n_pairs):
     return times
 
 
-def _interleave_at_once(starts, ends, columns, counts, first_pairs, numbers, group_starts):
-    pairs = np.zeros(group_starts[-1], numbers.dtype)
-    for rows, at, own, often in _blocks(starts, ends, columns, counts):
-        places = group_starts[rows // TOGETHER] + TOGETHER * at + rows % TOGETHER
-        pairs[places] = numbers[first_pairs[own] + often - 1]
+def _number_at_once(starts, ends, columns, counts, first_pairs, numbers):
+    pairs = np.zeros((ends - starts).sum(), numbers.dtype)
+    done = 0
+    for own, often in _blocks(starts, ends, columns, counts):
+        pairs[done : done + len(own)] = numbers[first_pairs[own] + often - 1]
+        done += len(own)
     return pairs
 
 
-@compiled(at_once=_interleave_at_once)
-def interleave(starts, ends, columns, counts, first_pairs, numbers, group_starts):
-    """Return the numbers of the pairs of entries, four rows at a time, entry by entry in turn.
+@compiled(at_once=_number_at_once)
+def number_pairs(starts, ends, columns, counts, first_pairs, numbers):
+    """Return the numbers of the pairs of all entries, row by row.
 
     Args:
         starts: as in `bag_sums`.
@@ -152,70 +208,72 @@ def interleave(starts, ends, columns, counts, first_pairs, numbers, group_starts
         counts: as in `bag_sums`.
         first_pairs: as in `count_pairs`.
         numbers: uint16 or uint32, the number of each pair.
-        group_starts: int64, where the entries of each four rows are to start, and where they end.
     """
-    pairs = np.zeros(group_starts[-1], numbers.dtype)
+    pairs = np.zeros((ends - starts).sum(), numbers.dtype)
+    place = 0
     for row in range(len(starts)):
-        place = group_starts[row // TOGETHER] + row % TOGETHER
         for i in range(starts[row], ends[row]):
             pairs[place] = numbers[first_pairs[columns[i]] + np.int64(counts[i]) - 1]
-            place += TOGETHER
+            place += 1
     return pairs
 
 
-def _interleaved_at_once(order, starts, pairs, columns, counts, weights_of, products):
-    table = np.append(0.0, weights_of[counts] * products[columns])
-    groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    at = np.arange(len(pairs)) - starts[groups]
-    sums_of = 2 * (TOGETHER * groups + at % TOGETHER) + at // TOGETHER % 2
-    sums = np.bincount(sums_of, table[pairs], 2 * TOGETHER * (len(starts) - 1))
-    sums = sums.astype(np.float64, copy=False)
+def _pair_sums_at_once(order, starts, pairs, columns, counts, weights_of, products):
+    table = weights_of[counts] * products[columns]
+    runs = _Runs.of(starts[:-1], starts[1:])
     found = np.zeros(len(order))
-    found[order] = (sums[::2] + sums[1::2])[: len(order)]
+    found[order] = runs.sums(len(order), lambda places: table.take(pairs[places], mode="clip"))
     return found
 
 
-@compiled(at_once=_interleaved_at_once)
-def interleaved_sums(order, starts, pairs, columns, counts, weights_of, products):
-    """Return what `bag_sums` does, of rows that stand four at a time, entry by entry in turn.
+@compiled(at_once=_pair_sums_at_once)
+def pair_sums(order, starts, pairs, columns, counts, weights_of, products):
+    """Return what `bag_sums` does, of rows in another order whose entries are numbers of pairs.
 
     Args:
         order: int32 [n], the row that comes at each place.
-        starts: int64, where the entries of each four rows start: as many for each row, and an even
-            number.
-        pairs: uint16 or uint32, the pair of each entry, from 1; 0 behind a row's last one.
+        starts: int64 [n + 1], where the entries of each place start.
+        pairs: uint16 or uint32, the pair of each entry.
         columns: int32 [p], the column of each pair.
         counts: uint8 [p], the count of each pair.
         weights_of: float64 [256], the weight of each count.
         products: float64, the product of each column.
     """
-    table = np.zeros(len(columns) + 1)
+    table = np.zeros(len(columns))
     for pair in range(len(columns)):
         weight = weights_of[np.uint64(counts[pair])]
-        table[pair + 1] = weight * products[np.uint64(columns[pair])]
-    sums = np.zeros(TOGETHER * (len(starts) - 1))
-    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-    five, six, seven, eight = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
-    for group in range(len(starts) - 1):
-        a = b = c = d = e = f = g = h = 0.0
-        i, end = np.uint64(starts[group]), np.uint64(starts[group + 1])
-        while i < end:
-            a += table[np.uint64(pairs[i])]
-            b += table[np.uint64(pairs[i + one])]
-            c += table[np.uint64(pairs[i + two])]
-            d += table[np.uint64(pairs[i + three])]
-            e += table[np.uint64(pairs[i + four])]
-            f += table[np.uint64(pairs[i + five])]
-            g += table[np.uint64(pairs[i + six])]
-            h += table[np.uint64(pairs[i + seven])]
-            i += eight
-        sums[4 * group] = a + e
-        sums[4 * group + 1] = b + f
-        sums[4 * group + 2] = c + g
-        sums[4 * group + 3] = d + h
+        table[pair] = weight * products[np.uint64(columns[pair])]
     found = np.zeros(len(order))
+    one, eight, run = np.uint64(1), np.uint64(8), np.uint64(MAX_IN_PAIRS)
+    two, three, four = np.uint64(2), np.uint64(3), np.uint64(4)
+    five, six, seven = np.uint64(5), np.uint64(6), np.uint64(7)
     for place in range(len(order)):
-        found[order[place]] = sums[place]
+        i, end = np.uint64(starts[place]), np.uint64(starts[place + 1])
+        total = 0.0
+        while i < end:
+            stop = min(end, i + run)
+            own = table[np.uint64(pairs[i])]
+            i += one
+            rest = 0.0
+            if stop - i >= eight:
+                a = b = c = d = e = f = g = h = 0.0
+                whole = i + (stop - i) // eight * eight
+                while i < whole:
+                    a += table[np.uint64(pairs[i])]
+                    b += table[np.uint64(pairs[i + one])]
+                    c += table[np.uint64(pairs[i + two])]
+                    d += table[np.uint64(pairs[i + three])]
+                    e += table[np.uint64(pairs[i + four])]
+                    f += table[np.uint64(pairs[i + five])]
+                    g += table[np.uint64(pairs[i + six])]
+                    h += table[np.uint64(pairs[i + seven])]
+                    i += eight
+                rest = ((a + b) + (c + d)) + ((e + f) + (g + h))
+            while i < stop:
+                rest += table[np.uint64(pairs[i])]
+                i += one
+            total += own + rest
+        found[order[place]] = total
     return found
 
 
