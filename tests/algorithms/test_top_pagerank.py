@@ -131,6 +131,38 @@ def test_the_estimate_and_the_pagerank_of_what_is_left_make_the_whole(
     st.integers(2, 30),
     st.integers(0, 90),
     st.integers(0, 10**6),
+    st.booleans(),
+    st.integers(0, 200),
+    st.integers(0, 5),
+    st.sampled_from([0.0, 1e-3, 0.1]),
+)
+def test_the_push_and_its_plain_form_do_the_same_to_the_bit(
+    n, links, seed, directed, most, k, least
+):
+    from clew.algorithms.pagerank.kernels.push import push_mass
+
+    over = walk_on(random_graph(n, links, seed, directed, weights=(0.25, 1.0, 3.0)), directed)
+    results = []
+    for push in (push_mass.plain, push_mass.function):
+        queue = np.empty((2, n), np.uint32)
+        arrays = PushArrays(np.zeros(n), np.zeros(n), queue, np.zeros(n, np.bool_))
+        found = push(
+            PushWalk(*over.out, over.shares, over.tops, 0.6, not directed),
+            np.array([0, n - 1], np.int32),
+            np.array([0.75, 0.25]),
+            PushLimits(k, most, 1e-9, 0.01, least),
+            arrays,
+        )
+        assert not arrays.marks.any()
+        reached = arrays.queue[1, : found[0]]
+        results.append((found, *(one.tobytes() for one in (*arrays[:2], reached))))
+    assert results[0] == results[1]
+
+
+@given(
+    st.integers(2, 30),
+    st.integers(0, 90),
+    st.integers(0, 10**6),
     st.sampled_from([0.0, 0.3, 0.7, 0.9]),
     st.sampled_from([1e-6, 1e-3, 0.05, 0.4, 3.0]),
     st.lists(st.floats(0, 1, width=16), min_size=2, max_size=30),

@@ -18,19 +18,21 @@ class _Runs(NamedTuple):
     """Rows in runs of `MAX_IN_PAIRS` entries at most, each of which numpy adds in one go.
 
     Attributes:
-        rows: int64 [r], the row of each run.
-        starts: int64 [r], where its entries start.
-        lengths: int64 [r], how many it has.
+        rows: int64 [r], the row of each run; None where each row is one run.
+        starts: int [r], where its entries start.
+        lengths: int [r], how many it has.
     """
 
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    rows: NDArray[np.int64] | None
+    starts: NDArray[np.integer]
+    lengths: NDArray[np.integer]
 
     @classmethod
     def of(cls, starts, ends):
         """Return the runs of rows, row by row; none of a row without entries."""
         lengths = ends - starts
+        if len(lengths) and 0 < lengths.min() and lengths.max() <= MAX_IN_PAIRS:
+            return cls(None, starts, lengths)
         n_runs = -(-lengths // MAX_IN_PAIRS)
         rows = np.repeat(np.arange(len(starts)), n_runs)
         nth = np.arange(len(rows)) - np.repeat(np.cumsum(n_runs) - n_runs, n_runs)
@@ -44,8 +46,8 @@ class _Runs(NamedTuple):
             n_rows: the number of rows.
             values_at: returns the numbers of entries, which it may change, given their places.
         """
-        behind = np.cumsum(self.lengths)
-        sums_of = np.empty(len(self.rows))
+        behind = np.cumsum(self.lengths, dtype=np.int64)
+        sums_of = np.empty(len(behind))
         in_a_row = bool((self.starts[:-1] + self.lengths[:-1] == self.starts[1:]).all())
         first = before = 0
         while first < len(sums_of):  # in blocks, whose arrays a processor keeps beside it
@@ -58,6 +60,8 @@ class _Runs(NamedTuple):
             own = behind[first:last] - self.lengths[first:last] - before
             sums_of[first:last] = np.add.reduceat(values_at(places), own)
             first, before = last, int(behind[last - 1])
+        if self.rows is None:
+            return sums_of + 0.0  # no sum is -0.0, as none of the loop's is
         return np.bincount(self.rows, sums_of, n_rows).astype(np.float64, copy=False)
 
 

@@ -5,14 +5,74 @@ Rows here are the places of a `Walk`, and the arrays those of `kernels.walks`.
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
-from clew.algorithms.kernels.compiled import compiled
+from clew.algorithms.kernels.compiled import compiled, tick
 from clew.algorithms.kernels.heap import pop, sift_up
 from clew.algorithms.ranking import TOLERANCE
 
 
-@compiled
+def _push_at_once(walk, start_rows, masses, limits, arrays):
+    """Push by the mass of rows in a dict, and by lists of a row's links, one after the other."""
+    starts, targets, weights, shares, tops, damping, _ = walk
+    n = len(starts) - 1
+    residuals, estimates, share_of = {}, {}, {}  # by row, in the order in which they are reached
+    limit, work, free = 0.0, 0, 0
+    alone = starts[start_rows] == starts[1:][start_rows]
+    own = (start_rows, masses, shares[start_rows], alone)
+    for u, mass, share, is_alone in zip(*(one.tolist() for one in own), strict=True):
+        limit = max(limit, mass * share)
+        residuals[u], estimates[u], share_of[u] = mass, 0.0, share
+        if is_alone:  # nothing leaves a row without links
+            estimates[u], residuals[u] = (1 - damping) * mass, 0.0
+    least = max(limits.least, limit * 2.0**-60)
+    while True:
+        limit = max(limit / 4, least)
+        waiting = deque(u for u, mass in residuals.items() if mass * share_of[u] > limit)
+        marked = set(waiting)
+        while waiting and work < limits.max_work:
+            tick()
+            u = waiting.popleft()
+            marked.remove(u)
+            mass, residuals[u] = residuals[u], 0.0
+            estimates[u] += (1 - damping) * mass
+            mass *= damping * share_of[u]
+            links = slice(int(starts[u]), int(starts[u + 1]))
+            work += links.stop - links.start
+            to = targets[links]
+            own = (to, weights[links], shares[to])
+            for v, weight, share in zip(*(one.tolist() for one in own), strict=True):
+                gain = weight * mass
+                if gain == 0.0:
+                    continue
+                if v in residuals:
+                    gain += residuals[v]
+                else:
+                    estimates[v], share_of[v] = 0.0, share
+                residuals[v] = gain
+                if gain * share > limit and v not in marked:
+                    marked.add(v)
+                    waiting.append(v)
+        is_over = work >= limits.max_work or limit <= least
+        if limits.k > 0 or is_over:
+            reached = len(residuals)
+            rows = arrays.queue[1, :reached]
+            rows[:] = list(residuals)
+            arrays.residuals[rows] = list(residuals.values())
+            arrays.estimates[rows] = list(estimates.values())
+        while free < n and (residuals.get(free, 0.0) > 0.0 or estimates.get(free, 0.0) > 0.0):
+            free += 1
+        beyond = tops[free] if free < n else -1.0
+        found = (arrays.estimates, arrays.residuals, rows) if limits.k > 0 else ()
+        if found and is_proven.plain(walk, beyond, limits, *found):
+            return reached, work, True
+        if is_over:
+            return reached, work, False
+
+
+@compiled(at_once=_push_at_once)
 def push_mass(walk, start_rows, masses, limits, arrays):
     """Return (rows reached, work, whether the k best rows are proven) of a forward push.
 
