@@ -31,7 +31,7 @@ class _Runs(NamedTuple):
     def of(cls, starts, ends):
         """Return the runs of rows, row by row; none of a row without entries."""
         lengths = ends - starts
-        if len(lengths) and 0 < lengths.min() and lengths.max() <= MAX_IN_PAIRS:
+        if len(lengths) and lengths.min() > 0 and lengths.max() <= MAX_IN_PAIRS:
             return cls(None, starts, lengths)
         n_runs = -(-lengths // MAX_IN_PAIRS)
         rows = np.repeat(np.arange(len(starts)), n_runs)
