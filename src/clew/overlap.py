@@ -51,9 +51,7 @@ class TextKeysPart:
 
     def _keys(self, graph: Graph, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         keys = np.zeros(len(graph), np.int64)
-        for start in range(0, len(rows), TOGETHER):
-            some = rows[start : start + TOGETHER]
-            keys[some] = list(map(hash, _texts_on_one_line(graph, some)))
+        keys[rows] = text_keys(graph, rows)
         return keys
 
 
@@ -187,7 +185,16 @@ def _places_that_come_again(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.sort(order[is_as_next | np.roll(is_as_next, 1)])
 
 
-def _texts_on_one_line(graph: Graph, rows: NDArray[np.int64]) -> list[str]:
+def text_keys(graph: Graph, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the numbers that `TextKeysPart` has for some content: int64."""
+    keys = np.zeros(len(rows), np.int64)
+    for start in range(0, len(rows), TOGETHER):
+        some = slice(start, start + TOGETHER)
+        keys[some] = list(map(hash, _texts_on_one_line(graph, rows[some])))
+    return keys
+
+
+def _texts_on_one_line(graph: Graph, rows: NDArray[np.integer]) -> list[str]:
     """Return texts with spaces where lines end, unless some are indented."""
     stripped = [text.strip() for text in texts_at(graph.texts, rows.tolist())]
     return [

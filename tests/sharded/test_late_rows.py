@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from clew.algorithms.cosines import as_compared
 from clew.graph import Labels, VectorColumn, has_vector, products
+from clew.sharded.index_store import _EdgesOut
 from clew.sharded.joined import _first_of_each
-from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
+from clew.sharded.late_rows import (
+    FewVectors,
+    NumberedLabels,
+    TextsInColumns,
+    VectorsInColumns,
+    WordNumbers,
+)
 
 NAMES = ("calls", "defines", "knows", "likes")
 
@@ -28,8 +35,10 @@ def test_late_columns_are_those_made_at_once(data):
     assert [texts[row] for row in range(n)] == list(made)
     assert list(texts.take(some)) == [made[row] for row in some]
 
-    labels = LabelsOfMany(NAMES, rows.astype(np.int32) % len(NAMES))
     plain = Labels.of([NAMES[row % len(NAMES)] for row in rows])
+    words = WordNumbers()
+    words.of(data.draw(st.permutations(NAMES)))
+    labels = NumberedLabels(plain, words).at(np.arange(n))
     assert (labels.names, labels.codes.tolist()) == (plain.names, plain.codes.tolist())
     for name in (*NAMES, "none"):
         assert labels.has(name) == plain.has(name)
@@ -57,3 +66,22 @@ def test_the_first_of_equal_rows_stands_for_all(rows):
     distinct = list(dict.fromkeys(rows))
     assert [rows[i] for i in first] == distinct
     assert [distinct[i] for i in place] == rows
+
+
+@given(st.data())
+def test_the_strongest_edges_are_found_whenever_a_node_is_asked_for(data):
+    n = data.draw(st.integers(1, 6))
+    node, weight = st.integers(0, n - 1), st.sampled_from([0.25, 0.5, 2.0])
+    edges = data.draw(st.lists(st.tuples(node, node, weight), max_size=30))
+    columns = zip(*edges, strict=True) if edges else ((), (), ())
+    kinds = (np.int32, np.int32, np.float32)
+    own = [np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    out = _EdgesOut(*own, n)
+    for _ in range(3):
+        asked = data.draw(st.lists(node, min_size=1, max_size=n, unique=True))
+        most = data.draw(st.integers(1, 9))
+        targets, weights, lengths = out.strongest(np.array(asked, np.int32), most)
+        each = [sorted((-w, b) for a, b, w in edges if a == one) for one in asked]
+        assert lengths.tolist() == [len(some) for some in each]
+        wanted = [(b, -w) for some in each for w, b in some[:most]]
+        assert list(zip(targets.tolist(), weights.tolist(), strict=True)) == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -16,7 +17,6 @@ from clew.graph import (
     Facts,
     Floats,
     Graph,
-    Labels,
     Mask,
     Ragged,
     Rows,
@@ -31,7 +31,7 @@ from clew.graph import (
 from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
 from clew.index.drift import drift_step
-from clew.overlap import TextKeysPart
+from clew.overlap import TextKeysPart, text_keys
 from clew.remote.corpus import CorpusFigures, corpus_arrays, key_of_stem, sampled_places
 from clew.remote.numbers import is_among
 from clew.remote.packed_rows import by_owner
@@ -42,7 +42,13 @@ from clew.seed.cohesion import Cohesion
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.section_sizes import SectionSizesPart
-from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
+from clew.sharded.late_rows import (
+    FewVectors,
+    NumberedLabels,
+    TextsInColumns,
+    VectorsInColumns,
+    WordNumbers,
+)
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 
@@ -55,12 +61,14 @@ class IndexStore:
         index: The index.
         where: The filter that the index is already the result of, so that it can keep to this one
             and to no other.
-        relations: Those of its facts, by the names that several indexes have; None for its own.
+        relations: Those of its facts, by numbers that several indexes have; None for its own.
+        stems: The stems of a question by their keys; None where they are not known.
     """
 
     index: IndexContents
     where: Wanted | None = None
-    relations: Labels | None = None
+    relations: NumberedLabels | None = None
+    stems: Mapping[bytes, str] | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -95,11 +103,14 @@ class IndexStore:
             best, scores = _nearest(graph.vectors_of("passage"), vector, passages)
             near = Near(freeze(rows[best], np.int32), freeze([], np.int32), scores)
             near_facts = _near_facts(graph.facts, vector, facts)
-        words, numbers = graph.part(InvertedIndexPart()), graph.part(_StemNumbersPart())
-        found = {}
+        words, found = graph.part(InvertedIndexPart()), {}
         for key in stems:
-            if key in numbers:
-                texts, counts = words.postings.of_term(numbers[key])
+            if self.stems is None:
+                number = graph.part(_StemNumbersPart()).get(key)
+            else:
+                number = words.stems.get(self.stems[key])
+            if number is not None:
+                texts, counts = words.postings.of_term(number)
                 found[key] = freeze(words.rows[texts], np.int32), counts
         return FoundSeeds(0, near, near_facts, found, None)
 
@@ -189,7 +200,10 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
 
 
 def induced(
-    graph: Graph, rows: Rows, fact_vectors: Rows | None = None, relations: Labels | None = None
+    graph: Graph,
+    rows: Rows,
+    fact_vectors: Rows | None = None,
+    relations: NumberedLabels | None = None,
 ) -> Graph:
     """Return the graph of some nodes, and of the facts and edges whose two ends are among them.
 
@@ -199,7 +213,7 @@ def induced(
         graph: The graph.
         rows: int32, the nodes, ascending.
         fact_vectors: The facts whose vectors stay; None for all. The others have rows of zeros.
-        relations: Those of the facts, by the names of several graphs; None for the graph's own.
+        relations: Those of the facts, by the numbers of several graphs; None for the graph's own.
 
     Example:
         >>> graph = Graph.from_triples([("Anna", "knows", "Ben"), ("Ben", "knows", "Carl")])
@@ -238,7 +252,7 @@ def induced(
             read_from=taken.read_from.renumbered(row_of),
         ),
     )
-    part.set_part(TextKeysPart(), graph.part(TextKeysPart())[rows])
+    part.set_part(TextKeysPart(), graph.part(_KeptTextKeysPart()).at(graph, rows))
     return part
 
 
@@ -247,10 +261,10 @@ def _facts_at(
     chosen: NDArray[np.int64],
     row_of: Rows,
     wanted: Rows | None,
-    relations: Labels | None,
+    relations: NumberedLabels | None,
 ) -> Facts:
     if relations is None:
-        relations = Labels.join([facts.relations])  # in which names are sorted
+        relations = NumberedLabels(facts.relations, WordNumbers())
     near = chosen if wanted is None else chosen[is_among(chosen, wanted)]
     late = VectorsInColumns([facts.vectors], np.zeros(len(near), np.int8), near)
     there = np.flatnonzero(late.has_vector)
@@ -263,7 +277,7 @@ def _facts_at(
         VectorColumn([FewVectors(len(chosen), places, VectorColumn([late.take(there)]))]),
         _renumbered(facts.subjects[chosen], row_of),
         _renumbered(facts.objects[chosen], row_of),
-        LabelsOfMany(relations.names, freeze(relations.codes[chosen], np.int32)),
+        relations.at(chosen),
         facts.read_from.take(chosen).renumbered(row_of),
     )
 
@@ -366,17 +380,60 @@ class _StemNumbersPart:
         return {key_of_stem(stem): n for stem, n in graph.part(InvertedIndexPart()).stems.items()}
 
 
+class _EdgesOut:
+    """The edges of every node in one direction, the strongest first.
+
+    Those of a node are put in order when they are first asked for: that takes longest, and a
+    question asks for those of few.
+
+    Args:
+        own: int32 [m], the node of each edge.
+        other: int32 [m], where each leads.
+        weights: float32 [m].
+        n: The number of nodes.
+    """
+
+    def __init__(self, own: Rows, other: Rows, weights: Vectors, n: int) -> None:
+        order = np.argsort(own, kind="stable")
+        self.starts = offsets_of(np.bincount(own, minlength=n))
+        self._targets, self._weights = other[order], weights[order]
+        self._is_ordered, self._lock = np.diff(self.starts) < 2, threading.Lock()
+
+    def strongest(self, numbers: Rows, most: int) -> tuple[Rows, Floats, NDArray[np.int64]]:
+        """Return where the strongest edges of nodes lead, their weights, and how many each has.
+
+        Args:
+            numbers: The nodes.
+            most: How many edges of each are wanted.
+        """
+        new = distinct(numbers[~self._is_ordered[numbers]])
+        if len(new):
+            with self._lock:
+                self._put_in_order(new)
+        lengths = self.starts[numbers + 1] - self.starts[numbers]
+        slots = expand_ranges(self.starts[numbers], np.minimum(lengths, most))
+        return self._targets[slots], self._weights[slots].astype(np.float64), lengths
+
+    def _put_in_order(self, nodes: Rows) -> None:
+        nodes = nodes[~self._is_ordered[nodes]]  # another thread may have done some
+        lengths = self.starts[nodes + 1] - self.starts[nodes]
+        slots = expand_ranges(self.starts[nodes], lengths)
+        targets, weights = self._targets[slots], self._weights[slots]
+        order = np.lexsort((targets, -weights, np.repeat(np.arange(len(nodes)), lengths)))
+        self._targets[slots], self._weights[slots] = targets[order], weights[order]
+        self._is_ordered[nodes] = True
+
+
 @dataclass(frozen=True, eq=False)
 class _OrderedEdges:
     """The edges of every node in each direction, the strongest first.
 
     Attributes:
-        directions: Of each direction, where the edges of each node start, int64 [n + 1], the nodes
-            that they lead to, and their weights.
+        directions: The edges of each direction.
         strengths: float64 [n], the sum of the weights of all edges of each node.
     """
 
-    directions: tuple[tuple[NDArray[np.int64], Rows, Vectors], ...]
+    directions: tuple[_EdgesOut, ...]
     strengths: Floats
 
     def followed(
@@ -390,14 +447,13 @@ class _OrderedEdges:
             factors: float64, what the weights of the edges of each node are multiplied by.
         """
         ends, weights, cut = [], [], np.zeros(len(numbers), np.bool_)
-        for starts, targets, values in self.directions:
-            lengths = starts[numbers + 1] - starts[numbers]
+        for direction in self.directions:
+            targets, own, lengths = direction.strongest(numbers, per_node)
             cut |= lengths > per_node
-            taken = np.minimum(lengths, per_node)
-            slots = expand_ranges(starts[numbers], taken)
-            ends.append(targets[slots])
-            own = values[slots].astype(np.float64)
-            weights.append(own if factors is None else own * np.repeat(factors, taken))
+            ends.append(targets)
+            if factors is not None:
+                own *= np.repeat(factors, np.minimum(lengths, per_node))
+            weights.append(own)
         return np.concatenate(ends), np.concatenate(weights), int(cut.sum())
 
 
@@ -416,17 +472,32 @@ class _OrderedEdgesPart:
             start=np.zeros(len(graph)),
         )
         return _OrderedEdges(
-            tuple(_in_order(own, other, edges.weights, len(graph)) for own, other in ends),
+            tuple(_EdgesOut(own, other, edges.weights, len(graph)) for own, other in ends),
             freeze(strengths, np.float64),
         )
 
 
-def _in_order(
-    own: Rows, other: Rows, weights: Vectors, n: int
-) -> tuple[NDArray[np.int64], Rows, Vectors]:
-    order = np.lexsort((other, -weights, own))
-    starts = offsets_of(np.bincount(own, minlength=n))
-    return starts, freeze(other[order], np.int32), freeze(weights[order], np.float32)
+class _KeptTextKeys:
+    """The keys of texts of a graph, each made when it is first asked for."""
+
+    def __init__(self, is_content: Mask) -> None:
+        self._keys, self._is_made = np.zeros(len(is_content), np.int64), ~is_content
+
+    def at(self, graph: Graph, rows: Rows) -> NDArray[np.int64]:
+        """Return the keys of some rows of the graph: int64."""
+        new = rows[~self._is_made[rows]]
+        if len(new):
+            self._keys[new] = text_keys(graph, new)
+            self._is_made[new] = True
+        return self._keys[rows]
+
+
+@dataclass(frozen=True)
+class _KeptTextKeysPart:
+    """The part that keeps the keys of those texts that were asked for."""
+
+    def compute(self, graph: Graph) -> _KeptTextKeys:
+        return _KeptTextKeys(graph.content)
 
 
 @dataclass(frozen=True)

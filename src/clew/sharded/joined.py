@@ -344,7 +344,8 @@ def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, l
     subjects = np.concatenate([own[one.subjects] for one, own in zip(parts, rows, strict=True)])
     objects = np.concatenate([own[one.objects] for one, own in zip(parts, rows, strict=True)])
     relations = _joined_relations([one.relations for one in parts])
-    first, row_of = _first_of_each([subjects, objects, relations.codes])
+    known = relations.numbers if isinstance(relations, LabelsOfMany) else relations.codes
+    first, row_of = _first_of_each([subjects, objects, known])
     starts = offsets_of([len(one) for one in parts])
     fact_rows = [freeze(row_of[a:b], np.int32) for a, b in pairwise(starts)]
     owners = np.searchsorted(starts, first, side="right") - 1
@@ -357,18 +358,18 @@ def _join_facts(graphs: Sequence[Graph], rows: Sequence[Rows]) -> tuple[Facts, l
         VectorColumn([FewVectors.joined(near, fact_rows, len(first))]),
         freeze(subjects[first], np.int32),
         freeze(objects[first], np.int32),
-        LabelsOfMany(relations.names, freeze(relations.codes[first], np.int32)),
+        relations.take(first),
         _join_lists([one.read_from for one in parts], fact_rows, rows, len(first)),
     )
     return whole, fact_rows
 
 
 def _joined_relations(parts: Sequence[Labels]) -> Labels:
-    """Return labels one after the other; those of shards in folders have the same names."""
-    each = [part.whole if isinstance(part, LabelsOfMany) else part for part in parts]
-    names = each[0].names
-    if all(part.names is names for part in each):
-        return Labels(names, freeze(np.concatenate([part.codes for part in each]), np.int32))
+    """Return labels one after the other; those of shards in folders have the same numbers."""
+    late = [part for part in parts if isinstance(part, LabelsOfMany)]
+    if len(late) == len(parts) and all(part.words is late[0].words for part in late):
+        numbers = np.concatenate([part.numbers for part in late])
+        return LabelsOfMany(late[0].words, freeze(numbers, np.int32))
     return Labels.join(parts)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
-from clew.graph import Labels, Rows, offsets_of
+from clew.graph import Rows
 from clew.index.contents import IndexContents
 from clew.remote.corpus import CorpusFigures
 from clew.sharded.joined import join_corpora
+from clew.sharded.late_rows import NumberedLabels, WordNumbers
 from clew.sharded.numbering import ShardNumbers
 
 
@@ -55,12 +55,10 @@ class KnownShards:
         return self.numbers.repeated([graph.ids for graph in graphs])
 
     @cached_property
-    def relations(self) -> tuple[Labels | None, ...]:
-        """The relations of each shard's facts, by the names that all have; None for databases."""
-        facts = [None if one is None else one.graph.facts for one in self.indexes]
-        joined = Labels.join([one.relations for one in facts if one is not None])
-        starts = offsets_of([0 if one is None else len(one) for one in facts]).tolist()
+    def relations(self) -> tuple[NumberedLabels | None, ...]:
+        """The relations of each shard's facts by numbers that all have; None for databases."""
+        numbers = WordNumbers()
         return tuple(
-            None if one is None else joined.between(start, end)
-            for one, (start, end) in zip(facts, pairwise(starts), strict=True)
+            None if one is None else NumberedLabels(one.graph.facts.relations, numbers)
+            for one in self.indexes
         )

@@ -6,8 +6,8 @@ itself with the passages, if with anything.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -22,6 +22,7 @@ from clew.graph import (
     Rows,
     VectorColumn,
     Vectors,
+    distinct,
     has_vector,
     products,
     row_mask,
@@ -92,31 +93,90 @@ class TextsInColumns(Sequence[str]):
         return TextsInColumns(self.columns, self.owners[rows], self.rows[rows])
 
 
-class LabelsOfMany(Labels):
-    """Words that repeat, of many of which few come: the others are left out when all are wanted.
+class WordNumbers:
+    """Numbers of words, given to each as it first comes.
 
-    Args:
-        names: Words, sorted, of which some rows may have none.
-        codes: int32 [n], for every row the place of its word.
+    Attributes:
+        words: The words by their numbers; more may come.
 
     Example:
-        >>> labels = LabelsOfMany(("isle", "port", "sea"), np.array([2, 0, 2], np.int32))
+        >>> numbers = WordNumbers()
+        >>> numbers.of(["sea", "isle", "sea"]), numbers.words, numbers.known("port")
+        ([0, 1, 0], ['sea', 'isle'], None)
+    """
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def of(self, words: Iterable[str]) -> list[int]:
+        """Return the numbers of words, which they have from now on."""
+        with self._lock:
+            found = []
+            for word in words:
+                number = self._numbers.setdefault(word, len(self.words))
+                if number == len(self.words):
+                    self.words.append(word)
+                found.append(number)
+            return found
+
+    def known(self, word: str) -> int | None:
+        """Return the number of a word; None where it has come to nobody so far."""
+        return self._numbers.get(word)
+
+
+class NumberedLabels:
+    """Words that repeat, of which those are numbered that are asked for.
+
+    Args:
+        labels: The words.
+        numbers: Their numbers, which several columns may share.
+
+    Example:
+        >>> labels = NumberedLabels(Labels.of(["port", "sea", "isle"]), WordNumbers())
+        >>> list(labels.at(np.array([1, 1, 2]))), labels.numbers.words
+        (['sea', 'sea', 'isle'], ['isle', 'sea'])
+    """
+
+    def __init__(self, labels: Labels, numbers: WordNumbers) -> None:
+        self.labels, self.numbers = labels, numbers
+        self._number_of = np.full(len(labels.names), -1, np.int32)
+
+    def at(self, rows: NDArray[np.integer]) -> LabelsOfMany:
+        """Return the words of some rows."""
+        codes = self.labels.codes[rows]
+        used = distinct(codes)
+        new = used[self._number_of[used] < 0]
+        if len(new):
+            self._number_of[new] = self.numbers.of(texts_at(self.labels.names, new.tolist()))
+        return LabelsOfMany(self.numbers, seal(self._number_of[codes]))
+
+
+class LabelsOfMany(Labels):
+    """Words that repeat, of many of which few come: those are looked for when all are wanted.
+
+    Args:
+        words: The numbers of words.
+        numbers: int32 [n], for every row the number of its word.
+
+    Example:
+        >>> words = WordNumbers()
+        >>> labels = LabelsOfMany(words, np.array(words.of(["sea", "isle", "sea"]), np.int32))
         >>> labels[0], labels.has("port"), labels.mask("sea").tolist(), labels.names
         ('sea', False, [True, False, True], ('isle', 'sea'))
     """
 
-    def __init__(self, names: tuple[str, ...], codes: Rows) -> None:
-        self.__dict__.update(_whole=Labels(names, codes))
+    words: WordNumbers
+    numbers: Rows
 
-    @property
-    def whole(self) -> Labels:
-        """The same with all words."""
-        whole: Labels = self.__dict__["_whole"]
-        return whole
+    def __init__(self, words: WordNumbers, numbers: Rows) -> None:
+        self.__dict__.update(words=words, numbers=numbers)
 
     @cached_property
     def _used_ones(self) -> Labels:
-        return self.whole.take(slice(None))
+        used, codes = np.unique(self.numbers, return_inverse=True)
+        return Labels.of([self.words.words[number] for number in used.tolist()]).take(codes)
 
     @property
     def names(self) -> tuple[str, ...]:  # a field of what it is
@@ -129,10 +189,10 @@ class LabelsOfMany(Labels):
         return self._used_ones.codes
 
     def __len__(self) -> int:
-        return len(self.whole)
+        return len(self.numbers)
 
     def __getitem__(self, row: int) -> str:
-        return self.whole[row]
+        return self.words.words[int(self.numbers[row])]
 
     def has(self, word: str) -> bool:
         """Return whether some row has a word."""
@@ -140,16 +200,15 @@ class LabelsOfMany(Labels):
 
     def mask(self, *names: str) -> Mask:
         """Return True for the rows whose word is one of `names`."""
-        every, found = self.whole.names, np.zeros(len(self), np.bool_)
-        for name in names:
-            at = bisect_left(every, name)
-            if at < len(every) and every[at] == name:
-                found |= self.whole.codes == at
+        found = np.zeros(len(self), np.bool_)
+        for number in map(self.words.known, names):
+            if number is not None:
+                found |= self.numbers == number
         return found
 
     def take(self, rows: NDArray[Any] | slice) -> Labels:
         """Return the column of the chosen rows."""
-        return LabelsOfMany(self.whole.names, seal(self.whole.codes[rows]))
+        return LabelsOfMany(self.words, seal(self.numbers[rows]))
 
 
 class VectorsInColumns(DeferredSegment):

@@ -28,7 +28,7 @@ from clew.index.question import QueryKeywords, QueryOptions, Where, check_questi
 from clew.items import Step
 from clew.read import Triple
 from clew.remote.address import Address, is_address
-from clew.remote.corpus import CorpusFigures
+from clew.remote.corpus import CorpusFigures, key_of_stem
 from clew.remote.database import AnySession, Database, IndexChangedError, connect, missing_index
 from clew.remote.protocol import GraphStore
 from clew.remote.pulled_index import PulledIndex
@@ -342,10 +342,12 @@ class ShardedIndex(PulledIndex):
         """Return the working subgraph of a question; None where a shard was written meanwhile."""
         question, row, where = asked
         wanted: Any = where
+        stems = shards.whole.stems_of(question)
+        stem_of = {key_of_stem(stem): stem for stem in stems}
         stores = list[GraphStore]()
         for place, (index, corpus) in enumerate(zip(shards.indexes, shards.corpora, strict=True)):
             if index is not None:
-                stores.append(IndexStore(index, wanted, shards.relations[place]))
+                stores.append(IndexStore(index, wanted, shards.relations[place], stem_of))
             else:
                 _, database = self._databases[place]
                 stores.append(await database.store(sessions[place], corpus))
@@ -358,7 +360,7 @@ class ShardedIndex(PulledIndex):
             shards.repeated,
         )
         try:
-            return await pull(store, shards.whole, question, row, self.bounds, wanted)
+            return await pull(store, shards.whole, question, row, self.bounds, wanted, stems)
         except IndexChangedError:
             return None
 
