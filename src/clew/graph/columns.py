@@ -471,6 +471,21 @@ class Ragged:
         """Return `length` empty lists."""
         return cls(seal(np.zeros(length + 1, np.int64)), freeze([], np.int32))
 
+    @classmethod
+    def grouped(cls, rows: NDArray[np.integer[Any]], n: int) -> Ragged:
+        """Return for each of n rows the places at which it comes, ascending.
+
+        Example:
+            >>> list(Ragged.grouped(np.array([2, 0, 2]), 3))
+            [array([1], dtype=int32), array([], dtype=int32), array([0, 2], dtype=int32)]
+        """
+        from scipy.sparse import coo_array  # which loads slowly
+
+        # One walk over the places; to sort them takes four times as long.
+        ones, places = np.ones(len(rows), np.bool_), np.arange(len(rows), dtype=np.int32)
+        grouped = coo_array((ones, (rows, places)), shape=(n, len(rows))).tocsr()
+        return cls(freeze(grouped.indptr, np.int64), freeze(grouped.indices, np.int32))
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

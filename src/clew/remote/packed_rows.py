@@ -268,8 +268,7 @@ def by_owner(one: Rows, other: Rows, n: int) -> Ragged:
     """Return which pairs of nodes go into the row of each node: that of the end with fewer."""
     degrees = np.bincount(one, minlength=n) + np.bincount(other, minlength=n)
     owners = np.where(degrees[one] <= degrees[other], one, other)
-    order = np.argsort(owners, kind="stable").astype(np.int32)
-    return Ragged(offsets_of(np.bincount(owners, minlength=n)), order)
+    return Ragged.grouped(owners, n)
 
 
 def _sources(nodes: Rows, owned: Ragged, lists: Ragged) -> tuple[NDArray[np.int64], Ints]:

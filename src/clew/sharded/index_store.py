@@ -25,7 +25,6 @@ from clew.graph import (
     distinct,
     expand_ranges,
     freeze,
-    offsets_of,
     row_mask,
 )
 from clew.graph.long_tuples import pick
@@ -394,9 +393,9 @@ class _EdgesOut:
     """
 
     def __init__(self, own: Rows, other: Rows, weights: Vectors, n: int) -> None:
-        order = np.argsort(own, kind="stable")
-        self.starts = offsets_of(np.bincount(own, minlength=n))
-        self._targets, self._weights = other[order], weights[order]
+        edges = Ragged.grouped(own, n)
+        self.starts = edges.starts
+        self._targets, self._weights = other[edges.values], weights[edges.values]
         self._is_ordered, self._lock = np.diff(self.starts) < 2, threading.Lock()
 
     def strongest(self, numbers: Rows, most: int) -> tuple[Rows, Floats, NDArray[np.int64]]:
@@ -465,14 +464,15 @@ class _OrderedEdgesPart:
 
     def compute(self, graph: Graph) -> _OrderedEdges:
         edges = graph.edges
-        edges = edges.take(np.flatnonzero(~edges.kinds.mask(*self.without)))
-        ends = ((edges.tails, edges.heads), (edges.heads, edges.tails))
+        stays = np.flatnonzero(~edges.kinds.mask(*self.without))
+        tails, heads, weights = edges.tails[stays], edges.heads[stays], edges.weights[stays]
+        ends = ((tails, heads), (heads, tails))
         strengths = sum(
-            (np.bincount(own, edges.weights, len(graph)) for own, _ in ends),
+            (np.bincount(own, weights, len(graph)) for own, _ in ends),
             start=np.zeros(len(graph)),
         )
         return _OrderedEdges(
-            tuple(_EdgesOut(own, other, edges.weights, len(graph)) for own, other in ends),
+            tuple(_EdgesOut(own, other, weights, len(graph)) for own, other in ends),
             freeze(strengths, np.float64),
         )
 
