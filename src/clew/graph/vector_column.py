@@ -27,7 +27,7 @@ from clew.graph.columns import (
 )
 
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
-MAPPED_ROWS = 64  # of a file, copied before its pages go: with each come some of its neighbourhood
+MAPPED_ROWS = 32  # of a file, copied before its pages go: with each come some of its neighbourhood
 MIN_SHARED = 10_000  # rows of an array, of which fewer are copied
 AT_ONCE = 8  # vectors with which rows are compared together
 MIN_TOGETHER = 3  # of fewer, one by one takes no longer

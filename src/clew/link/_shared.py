@@ -22,7 +22,7 @@ from clew.graph import (
 
 MANY_VECTORS = 20_000
 MAX_REMEMBERED = 512  # vectors that a column makes and keeps
-PAIRS_AT_ONCE = 8192  # whose vectors are copied, some 12 MB each where they have 384 numbers
+PAIRS_AT_ONCE = 2048  # whose vectors are copied, some 20 MB where they have 512 numbers
 
 
 def nearest_edges(graph: Graph, kind: str, rows: Rows, k: int, min_similarity: float) -> Edges:

@@ -419,6 +419,8 @@ def _all_products(some: Vectors, others: Vectors, *, begins_alike: bool = False)
 
 def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
     """Return the pairs that may be among the nearest of those that pivots bring together."""
+    from clew.graph import release_free_memory  # which loads what only this needs
+
     n = len(vectors)
     floors = np.full(n, min_cosine, np.float32)
     blocks: list[Pairs] = []
@@ -435,6 +437,7 @@ def _near_by_pivots(vectors: Vectors, k: int, min_cosine: float) -> list[Pairs]:
         if waiting > max(MAX_WAITING // 4, 4 * n * k):
             blocks = [_narrow(_nearest_of(_distinct(_joined(blocks), n), k, min_cosine))]
             waiting = len(blocks[0][2])
+            release_free_memory()  # of the blocks, between which the next ones do not fit
     return [_distinct(_joined(blocks), n)] if blocks else []
 
 

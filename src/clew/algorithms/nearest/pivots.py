@@ -21,7 +21,7 @@ PIVOTS_PER_ROOT = 4  # pivots, for each unit of the square root of the rows
 PROBES = 24  # lists that a row is compared with
 ROUNDS = 2  # of k-means; a third finds hardly more
 SAMPLED = 20  # rows for each pivot, of which the centres are those
-BLOCK_BYTES = 16 * 2**20
+BLOCK_BYTES = 4 * 2**20
 SORTED = 512  # rows whose nearest pivots are looked for at once
 
 Block = tuple[NDArray[np.int64], NDArray[np.int64]]
