@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.algorithms.kernels.bags import add_scaled
+from clew.algorithms.kernels.bags import add_scaled, bag_sums
 from clew.embedding.bag_table import BagTable
 from clew.embedding.bags import BATCH, OF_PIECES, OF_TERMS, Bags, TextBags
 from clew.embedding.mean_sample import keys_of_entries
@@ -38,9 +38,9 @@ MAX_REMEMBERED = 4096  # rows whose vectors are kept, 12 MB: a method that desce
 MIN_MADE = 1024
 """Rows whose vectors were made before what all terms have is kept for others: to read that takes as
 long as a question of a new process."""
-MIN_BESIDE = (
-    1_000_000  # terms of rows from which on a part is handed to a second thread: it gains time
-)
+MIN_BESIDE = 1_000_000
+"""Terms of rows from which on a part is handed to a second thread: it gains time."""
+MIN_BESIDE_PLAIN = 200_000  # likewise, without machine code, when sums take ten times as long
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,9 +205,15 @@ class BagSegment:
         def sums_of_terms() -> Floats:
             return self.table.sums(self.terms, OF_TERMS, self.table.term_factors(query))
 
-        if self.terms.n_entries >= MIN_BESIDE:
+        if self._is_for_two:
             return both(sums_of_pieces, sums_of_terms)
         return sums_of_pieces(), sums_of_terms()
+
+    @property
+    def _is_for_two(self) -> bool:
+        """Whether a second thread gains time."""
+        least = MIN_BESIDE if bag_sums.dispatcher else MIN_BESIDE_PLAIN
+        return self.terms.n_entries >= least
 
     def _sums_of_pieces(self, query: Vectors) -> Floats:
         table = self.table
@@ -236,7 +242,7 @@ class BagSegment:
         def sums_of_terms() -> Floats:
             return np.array([self.terms.sums(OF_TERMS, own) for own in factors[1]])
 
-        if self.terms.n_entries >= MIN_BESIDE:
+        if self._is_for_two:
             of_pieces, of_terms = both(sums_of_pieces, sums_of_terms)
         else:
             of_pieces, of_terms = sums_of_pieces(), sums_of_terms()

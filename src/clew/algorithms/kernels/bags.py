@@ -306,7 +306,7 @@ def add_scaled(first, second, scales, mean):
 
 
 def _row_products_at_once(starts, columns, values, vector):
-    return np.add.reduceat(values * vector[columns], starts[:-1])
+    return np.add.reduceat(values * vector.take(columns, mode="clip"), starts[:-1])
 
 
 @compiled(at_once=_row_products_at_once)
