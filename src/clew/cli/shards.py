@@ -76,7 +76,7 @@ def _shard_before(targets: Sequence[Path], options: argparse.Namespace) -> Index
         return next(
             (Index.load(one, embedder=options.embedder) for one in targets if is_index(one)), None
         )
-    except (OSError, ValueError):  # damaged, or made in another way: `build_shards` says so
+    except (OSError, ValueError):  # damaged, or made with other keywords: `build_shards` says so
         return None
 
 

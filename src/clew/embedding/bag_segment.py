@@ -212,7 +212,7 @@ class BagSegment:
     @property
     def _is_for_two(self) -> bool:
         """Whether a second thread gains time."""
-        least = MIN_BESIDE if bag_sums.dispatcher else MIN_BESIDE_PLAIN
+        least = MIN_BESIDE_PLAIN if bag_sums.dispatcher is None else MIN_BESIDE
         return self.terms.n_entries >= least
 
     def _sums_of_pieces(self, query: Vectors) -> Floats:

@@ -34,7 +34,7 @@ from clew.graph import (
 from clew.text.kept import Kept
 from clew.text.numbering import Numbering
 
-MIN_SORTED = 1024  # rows from which on another order of their entries is worth making
+MIN_SORTED = 1024  # rows of which another order is made; for fewer it gains nothing
 MIN_ASKED = 64
 """Sums of the same rows after which their entries are brought into another order: it takes about as
 long as so many sums."""

@@ -156,8 +156,8 @@ class _Values:
 
     def tested(self, key: str, test: Test) -> Mask:
         """Return what a test says of the value that each row has for the key: bool [rows]."""
-        said = (bool(test({key: value})) for value in self.codes)
-        found = np.fromiter(said, np.bool_, len(self.codes))
+        allowed = (bool(test({key: value})) for value in self.codes)
+        found = np.fromiter(allowed, np.bool_, len(self.codes))
         return np.repeat(found, np.diff(self.starts))
 
     def rows_with(self, values: Sequence[object]) -> NDArray[np.int32]:
