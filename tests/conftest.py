@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import sys
 import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from clew.syntax_trees import parse_python
 
 # The ordinary run draws few examples; `--hypothesis-profile=long`, which CI asks for, draws many.
 # A test that needs more or fewer than the others multiplies or divides `settings().max_examples`.
@@ -25,6 +29,10 @@ settings.register_profile(  # for mutation testing: whether a test fails is all 
     "unshrunk", settings.get_profile("clew"), phases=(Phase.explicit, Phase.generate)
 )
 settings.load_profile("clew")
+
+# Hypothesis reads the source of lambdas; meanwhile a thread of clew may parse, too.
+if _lambdas := sys.modules.get("hypothesis.internal.lambda_sources"):
+    _lambdas.ast = SimpleNamespace(**vars(ast) | {"parse": parse_python})
 
 
 def hashed_words(texts):

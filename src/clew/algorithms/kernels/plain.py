@@ -17,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
+from clew.syntax_trees import parse_python
+
 TICK = "_clew_tick"  # the name by which the clock is looked at
 
 
@@ -77,7 +79,7 @@ def build_plain(
     if source is None:
         return FunctionType(function.__code__, namespace, function.__name__)
     # Empty lines number the others as in the file; to raise the number of each node takes longest.
-    module = ast.parse("\n" * (function.__code__.co_firstlineno - 1) + source)
+    module = parse_python("\n" * (function.__code__.co_firstlineno - 1) + source)
     (definition,) = module.body
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []

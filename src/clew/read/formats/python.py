@@ -25,6 +25,7 @@ from clew.document import Document
 from clew.read.formats.outline import Block, Outline, Share
 from clew.read.formats.source_file import SourceFile
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
+from clew.syntax_trees import parse_python
 from clew.text.spans import paragraphs
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -129,7 +130,7 @@ def parse(text: str) -> ast.Module | str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in someone else's code
             gc.disable()  # the collector looks at half a tree again and again, and finds nothing
-            return ast.parse(text)
+            return parse_python(text)
     except SyntaxError as error:
         return f"line {error.lineno}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes, or nested too deep

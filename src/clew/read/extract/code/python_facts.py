@@ -50,6 +50,7 @@ from clew.read.extract.code.python_scopes import (
     Scope,
     first_argument,
 )
+from clew.syntax_trees import parse_python
 
 MAX_STEPS = 25  # of a chain of names, imports or types; also against circles
 MAX_BASES = 64  # classes that a member is looked for in
@@ -530,6 +531,6 @@ def _parse_expression(value: object) -> ast.expr | None:
     if not isinstance(value, str):
         return None
     try:
-        return ast.parse(value.strip(), mode="eval").body
+        return parse_python(value.strip(), "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
