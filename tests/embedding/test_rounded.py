@@ -86,7 +86,7 @@ def test_an_index_takes_a_byte_a_number_and_gives_the_same_answers(monkeypatch, 
                 (item.id, item.score) for item in other.items
             ]
         if step == 1:
-            monkeypatch.setattr(saving, "MAX_CHANGES", 0)  # all of it
+            monkeypatch.setattr(saving, "MIN_BYTES", 1e9)  # all of it
         index = loaded.add([Document(f"new {step}", "Eva met Ben at Quay 99.")]).delete(f"d{step}")
 
 

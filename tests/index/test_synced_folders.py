@@ -63,12 +63,16 @@ def folder(tmp_path):
 
 @pytest.fixture
 def as_if_large(monkeypatch):
-    """An index of any size is changed in place, and its changes alone are saved."""
-    monkeypatch.setattr(in_place, "MIN_PASSAGES", 0)
-    monkeypatch.setattr(in_place, "MAX_CHANGED", 1e9)
-    monkeypatch.setattr(saving, "MIN_BYTES", 0)
-    monkeypatch.setattr(saving, "MAX_SHARE", 1e9)
-    monkeypatch.setattr(difference, "MAX_SHARE", 1e9)
+    let_change(monkeypatch)
+
+
+def let_change(patch):
+    """Let an index of any size be changed in place, and its changes alone be saved."""
+    patch.setattr(in_place, "MIN_PASSAGES", 0)
+    patch.setattr(in_place, "MAX_CHANGED", 1e9)
+    patch.setattr(saving, "MIN_BYTES", 0)
+    patch.setattr(saving, "MAX_SHARE", 1e9)
+    patch.setattr(difference, "MAX_SHARE", 1e9)
 
 
 def next_tick(folder):
@@ -97,8 +101,8 @@ class SyncedFolder(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.opened = watched(self.patch)
         if always_in_place:
-            self.patch.setattr(in_place, "MIN_PASSAGES", 0)
-            self.patch.setattr(in_place, "MAX_CHANGED", 1e9)
+            let_change(self.patch)
+            self.patch.setattr(saving, "MAX_CHANGES", 2)
         self.root = tempfile.TemporaryDirectory()
         self.folder, self.saved = Path(self.root.name, "docs"), Path(self.root.name, "saved")
         (self.folder / "sub").mkdir(parents=True)

@@ -334,8 +334,9 @@ def histories() -> dict[str, list[Next]]:
             more,
             lambda saved: saved.add([Document("fay", "Fay sails to Corfu.")]),
             lambda saved: saved.delete(["fay", "emil"]),
-            lambda saved: saved.upsert([Document("ben", "Ben lives in Delos.")]),
-            lambda saved: saved.add(other.documents),
+            lambda saved: saved.add(other.documents),  # three changes become one
+            lambda saved: saved.upsert([Document("ben", "Ben lives in Delos.")]),  # written whole
+            lambda saved: saved.delete("m1"),
         ],
     }
 
@@ -359,7 +360,7 @@ def changes_of_any_size() -> Iterator[None]:
         (in_place, "MAX_CHANGED", 1e9),
         (saving, "MIN_BYTES", 0),
         (saving, "MAX_SHARE", 1e9),
-        (saving, "MAX_CHANGES", 2),  # so that a whole generation follows changes, too
+        (saving, "MAX_CHANGES", 2),  # so that they become one, too
         (difference, "MAX_SHARE", 1.0),
     )
     before = [(module, name, getattr(module, name)) for module, name, _ in settings]

@@ -31,5 +31,10 @@ def test_changes_are_what_is_saved_where_the_power_is_lost(tmp_path):
     names = [str(event[-1]) for event, _ in events if event[0] == "rename"]
     made = [event[-1] for event, _ in events if event[0] == "create"]
     written = [name for name in made if name.startswith("changes-")]
-    assert len(names) == len(indexes) == 5
-    assert [name.split("-")[1] for name in written] == ["00000002", "00000003", "00000005"]
+    assert len(names) == len(indexes) == 6
+    assert [name.split("-")[1] for name in written] == [
+        "00000002",
+        "00000003",
+        "00000004",
+        "00000006",
+    ]

@@ -114,7 +114,7 @@ def test_it_is_added_to_deleted_from_and_saved_again(index, tmp_path, monkeypatc
         saved, loaded = loaded, Index.load(tmp_path)
         same(saved.graph, loaded.graph)
     assert set(segments_of(loaded)) == {"BagSegment", "DenseSegment"}
-    monkeypatch.setattr(saving, "MAX_CHANGES", 0)
+    monkeypatch.setattr(saving, "MIN_BYTES", 1e9)
     loaded.save(tmp_path)  # all of it, with the bags that are there
     again = Index.load(tmp_path, verify="full")
     same(loaded.graph, again.graph)

@@ -53,13 +53,27 @@ def _is_there(document: Document, documents: Mapping[str, Document]) -> bool:
 
 def write_readings(writer: ColumnWriter, readings: Sequence[FileReading]) -> None:
     """Write what files gave, with the ids of their documents."""
+    _write_stored(writer, [_stored(reading) for reading in readings])
+
+
+def _stored(reading: FileReading) -> StoredReading:
+    return StoredReading(
+        reading.path,
+        reading.id,
+        reading.reader,
+        reading.look,
+        tuple(document.id for document in reading.documents),
+        tuple(part for pair in reading.skipped for part in pair),
+    )
+
+
+def _write_stored(writer: ColumnWriter, readings: Sequence[StoredReading]) -> None:
     for name in ("path", "id", "reader"):
         writer.texts(f"{TABLE}.{name}s", [getattr(reading, name) for reading in readings])
     looks = np.array([reading.look for reading in readings], np.int64).reshape(-1, LOOK)
     writer.numbers(f"{TABLE}.looks", looks)
-    writer.lists(f"{TABLE}.documents", [[one.id for one in each.documents] for each in readings])
-    skipped = [[part for pair in reading.skipped for part in pair] for reading in readings]
-    writer.lists(f"{TABLE}.skipped", skipped)
+    for name in ("documents", "skipped"):
+        writer.lists(f"{TABLE}.{name}", [getattr(reading, name) for reading in readings])
 
 
 def read_readings(reader: ColumnReader) -> tuple[StoredReading, ...]:
@@ -92,16 +106,36 @@ def follow_readings(
 
     A change that an earlier version has saved may be of any file: nothing is known after it.
     """
-    history, readings = RowHistory(len(base)), [*base]
+    history, came = _history(len(base), readers)
+    readings = (*base, *came)
+    return tuple(readings[number] for number in history.numbers.tolist())
+
+
+def write_merged_readings(writer: ColumnWriter, n: int, readers: Sequence[ColumnReader]) -> None:
+    """Write several changes as one, in the columns of `write_changed_readings`.
+
+    Args:
+        writer: The writer.
+        n: How many files gave something before the first change.
+        readers: Read the changes.
+    """
+    history, came = _history(n, readers)
+    new = history.write(writer, TABLE, np.arange(n, dtype=np.int32))
+    _write_stored(writer, [came[number - n] for number in new.tolist()])
+
+
+def _history(n: int, readers: Sequence[ColumnReader]) -> tuple[RowHistory, list[StoredReading]]:
+    """Return what became of n readings, and those that came."""
+    history, readings = RowHistory(n), list[StoredReading]()
     for reader in readers:
         if not reader.has(PATHS):
-            history, readings = RowHistory(0), []
+            history.numbers = history.numbers[:0]
             continue
         came, new = history.follow(reader, TABLE), read_readings(reader)
         if len(came) != len(new):
             raise ValueError(f"{TABLE} has {len(new)} new entries for {len(came)} new rows")
         readings += new
-    return tuple(readings[number] for number in history.numbers.tolist())
+    return history, readings
 
 
 def restore_readings(

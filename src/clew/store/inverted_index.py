@@ -112,6 +112,16 @@ def write_languages(writer: ColumnWriter, graph: Graph) -> None:
         _write_languages(writer, languages, languages.sample.own)
 
 
+def copy_languages(writer: ColumnWriter, reader: ColumnReader) -> None:
+    """Write the columns of `write_languages` as they were read."""
+    writer.texts("words.languages", reader.texts("words.languages"))
+    writer.numbers("words.language_of_node", reader.numbers("words.language_of_node"))
+    if reader.has(SAMPLE):
+        for name in (SAMPLE, "words.known_languages.keys"):
+            writer.numbers(name, reader.numbers(name))
+        writer.texts("words.known_languages", reader.texts("words.known_languages"))
+
+
 def _write_languages(writer: ColumnWriter, languages: Languages, known: Mapping[int, str]) -> None:
     writer.texts("words.languages", languages.names)
     writer.numbers("words.language_of_node", languages.of_rows, np.uint8)

@@ -211,6 +211,43 @@ def follow_learnt(
     return Knowledge(known.form, tables)
 
 
+def write_merged_learnt(
+    writer: ColumnWriter,
+    known: Knowledge | None,
+    readers: Sequence[ColumnReader],
+    changes: Sequence[Arrays],
+) -> None:
+    """Write several changes as one, in the columns of `write_learnt`.
+
+    Args:
+        writer: The writer.
+        known: What was known before the first change.
+        readers: Read the changes.
+        changes: The changes.
+    """
+    for number, (of_table, table) in enumerate(() if known is None else known.tables.items()):
+        name = f"knowledge.{number}"
+        those = _of_column(name, readers, changes)
+        if not those:
+            continue
+        n, before = len(table), _counts(table)
+        history, texts, counts = _history(name, of_table, before, those)
+        new = history.write(writer, name, np.arange(n, dtype=np.int32))
+        stays = history.numbers[history.numbers < n]
+        others = stays[counts[stays] != before[stays]]
+        writer.texts(f"{name}.texts", [texts[number - n] for number in new.tolist()])
+        writer.numbers(f"{name}.changed", history.now[others], np.int32)
+        writer.numbers(f"{name}.counts", _narrow(counts[np.concatenate([new, others])]))
+
+
+def _of_column(
+    column: str, readers: Sequence[ColumnReader], changes: Sequence[Arrays]
+) -> list[ColumnReader]:
+    """Return the readers of the changes that change a table."""
+    pairs = zip(readers, changes, strict=True)
+    return [reader for reader, arrays in pairs if f"{column}.gone" in arrays]
+
+
 def _followed(
     column: str,
     name: str,
@@ -219,17 +256,21 @@ def _followed(
     changes: Sequence[Arrays],
 ) -> Mapping[str, int]:
     """Return a table after all changes; one that is never changed is the same object."""
-    those = [
-        reader
-        for reader, arrays in zip(readers, changes, strict=True)
-        if f"{column}.gone" in arrays
-    ]
+    those = _of_column(column, readers, changes)
     if not those:
         return table
-    history = RowHistory(len(table))
+    history, came_texts, counts = _history(column, name, _counts(table), those)
     stored = table.texts if isinstance(table, StoredCounts) else tuple(table)
-    came_texts, counts = list[str](), _counts(table)
-    for reader in those:
+    numbers = history.numbers.astype(np.int64)
+    return _table(name, Texts().gather([stored, came_texts], numbers), counts[numbers])
+
+
+def _history(
+    column: str, name: str, counts: Counts, readers: Sequence[ColumnReader]
+) -> tuple[RowHistory, list[str], NDArray[np.integer]]:
+    """Return what became of the texts of a table, those that came, and the last count of all."""
+    history, came_texts = RowHistory(len(counts)), list[str]()
+    for reader in readers:
         came = history.follow(reader, column)
         new = reader.texts(f"{column}.texts")
         changed = history.numbers_of(reader.numbers(f"{column}.changed"))
@@ -239,8 +280,7 @@ def _followed(
         came_texts += new
         counts = np.concatenate([counts, values[: len(new)]])
         counts[changed] = values[len(new) :]
-    numbers = history.numbers.astype(np.int64)
-    return _table(name, Texts().gather([stored, came_texts], numbers), counts[numbers])
+    return history, came_texts, counts
 
 
 def _table(name: str, texts: Sequence[str], counts: NDArray[np.integer]) -> Mapping[str, int]:

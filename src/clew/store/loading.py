@@ -140,6 +140,22 @@ def read_generation(
     return manifest, _changed(manifest, arrays, columns)
 
 
+def read_some(root: Path, manifest: Manifest, starts: tuple[str, ...]) -> Arrays:
+    """Return some arrays of a generation, none of which is of vectors.
+
+    Args:
+        root: The folder.
+        manifest: The generation's.
+        starts: What their names begin with.
+
+    Raises:
+        ValueError: A file is damaged.
+        FileNotFoundError: It was cleared away meanwhile.
+    """
+    entries = {name: one for name, one in manifest.entries.items() if name.startswith(starts)}
+    return _arrays(root, replace(manifest, entries=entries), DEFAULT_VERIFY)
+
+
 def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
     """Return the manifest and the arrays; again, where a writer clears them away meanwhile."""
     for _ in range(RETRIES):

@@ -472,6 +472,24 @@ class RowHistory:
             np.where(rows >= 0, self.numbers[rows], -1) if len(self.numbers) else rows, np.int32
         )
 
+    def write(self, writer: ColumnWriter, table: str, beginning: Rows) -> Rows:
+        """Write all changes as one, in the columns of `write_row_change`.
+
+        Args:
+            writer: The writer.
+            table: The name of the table.
+            beginning: The numbers of the rows that the change is of, ascending.
+
+        Returns:
+            The numbers of the rows that are new, in their order.
+        """
+        is_new = np.ones(self.total, np.bool_)
+        is_new[beginning] = False
+        new = np.flatnonzero(is_new[self.numbers])
+        writer.numbers(f"{table}.gone", np.flatnonzero(self.now[beginning] < 0), np.int32)
+        writer.numbers(f"{table}.new", new, np.int32)
+        return self.numbers[new]
+
     @property
     def now(self) -> Rows:
         """For every number, the row that has it now, or -1."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
@@ -15,7 +19,7 @@ from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
 from clew.store.difference import difference
 from clew.store.late_edges import late_kinds
-from clew.store.loading import looks_of, saved_as
+from clew.store.loading import looks_of, read_some, saved_as
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
     CHANGE,
@@ -29,9 +33,10 @@ from clew.store.manifest import (
     read_manifest,
     write_manifest,
 )
-from clew.store.packing import pack
+from clew.store.packing import pack, unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.syncing import Syncing
+from clew.store.tables import ColumnReader
 from clew.store.verified import look_of
 from clew.version import __version__
 
@@ -50,13 +55,20 @@ MIN_BYTES = 1 << 19
 """The size of an index below which it is always written whole, which takes little time."""
 
 MAX_CHANGES = 32
-"""Changes that may follow a whole generation: each is a file that is opened and hashed."""
+"""Changes that may follow a whole generation: each is a file that is opened and hashed.
+
+Of more, one is made."""
 
 DENSE = ("nodes.vectors", "facts.vectors")
 """Vectors as they are, which the mapped files stand for once they are saved."""
 
 MAX_SHARE = 0.1
 """The size that the changes may have together, as a share of that of the whole generation."""
+
+MAX_SHARE_MERGED = 0.5
+"""The size of changes that were too large, as a share of what they may have, once they are one.
+
+With more they would soon be too large again."""
 
 MAX_BYTES = 1 << 20
 """The size that they may have beside a small generation, which has few bytes when it is packed."""
@@ -66,13 +78,13 @@ def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> 
     """Save an index to a folder, as its next generation; the one before stays until this is whole.
 
     Where most of the index is in the newest generation already, the next one has the files of that
-    and one more with what changed (`clew.store.difference`). Otherwise, and after some changes, it
-    is written whole.
+    and one more with what changed (`clew.store.difference`). Many changes become one
+    (`clew.store.merged_changes`). Where they are large together, the index is written whole.
 
     The framework objects that documents came as are not saved: after `load`, `original` is None,
     while ids, texts and metadata are as they were. Readers are never disturbed. The last two
     generations are kept, and every file for ten minutes; what is older is cleared away when a
-    generation is written whole.
+    generation is written whole, or changes become one.
 
     Args:
         index: What to save, with where an earlier form of it was saved.
@@ -124,9 +136,18 @@ def _save_changes(
     arrays = difference(before.index, index, late)
     if arrays is None:
         return None
-    packed, generation = pack(arrays), newest.generation + 1
+    packed, entries, generation = pack(arrays), newest.entries, newest.generation + 1
     most = max(MAX_SHARE * _bytes_of(newest.whole), MAX_BYTES)
-    if _bytes_of(newest.changes) + packed.nbytes > most:
+    is_large = _bytes_of(newest.changes) + packed.nbytes > most
+    merges = bool(newest.changes) and (is_large or len(newest.changes) >= MAX_CHANGES)
+    if merges:
+        try:
+            packed, entries = _pack_merged(root, newest, packed), newest.whole
+        except (OSError, ValueError) as error:  # of a file of these changes: it is not used again
+            logging.getLogger("clew").warning("the index is written whole: %s", error)
+            return None
+        is_large = packed.nbytes > most * (MAX_SHARE_MERGED if is_large else 1)
+    if is_large:
         return None
     with locked(root):
         if not _is_newest(before, root):  # another has saved there meanwhile
@@ -136,10 +157,26 @@ def _save_changes(
             name = f"{CHANGE}{generation:08d}{LATE if late else ''}"
             written[name] = write_array(root, CHANGE.rstrip("."), generation, packed)
             disk.sync_folder(root / DATA)
-            entries = {**newest.entries, **written}
+            entries = {**entries, **written}
             manifest = write_manifest(root, generation, __version__, entries, settings)
             disk.sync_folder(root)
+        if merges:
+            clear(root)
     return saved_as(without_parts(index), root, manifest)
+
+
+def _pack_merged(root: Path, newest: Manifest, packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the changes of a generation and the next one, which is packed, too, as one.
+
+    Raises:
+        ValueError, OSError: A file is damaged, or was cleared away.
+    """
+    from clew.store.merged_changes import NEEDED, Beginning, merged  # that few saves need
+
+    arrays = read_some(root, newest, (*NEEDED, CHANGE))
+    changes = [unpack(arrays[name]) for name in newest.changes]
+    beginning = Beginning.read(ColumnReader(arrays.__getitem__))
+    return pack(merged(beginning, [*changes, unpack(packed)]))
 
 
 def is_newest(saved: SavedAs) -> bool:
@@ -155,7 +192,7 @@ def is_newest(saved: SavedAs) -> bool:
 
 
 def _may_follow(before: SavedAs, root: Path, settings: Mapping[str, Any]) -> bool:
-    """Whether changes may follow a generation, which is neither small nor has many already."""
+    """Whether changes may follow a generation, which is not small."""
     manifest = before.manifest
     wanted, found = (
         json.dumps({**each, "changed": 0}, sort_keys=True) for each in (settings, manifest.settings)
@@ -163,7 +200,6 @@ def _may_follow(before: SavedAs, root: Path, settings: Mapping[str, Any]) -> boo
     return (
         before.folder == root.resolve()
         and wanted == found
-        and len(manifest.changes) < MAX_CHANGES
         and _bytes_of(manifest.whole) >= MIN_BYTES
         and _is_newest(before, root)
     )

@@ -5,7 +5,7 @@ All changes are followed at once: a column is put together a single time, howeve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW
-from clew.graph import Edges, Facts, Graph, Labels, Ragged, Rows, freeze
+from clew.graph import Edges, Facts, Graph, Labels, Mask, Rows, freeze
 from clew.read import Triple
 from clew.store.column_kinds import ColumnKind
 from clew.store.columns import (
@@ -27,80 +27,15 @@ from clew.store.file_readings import follow_readings
 from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph_tables
 from clew.store.inverted_index import carry_inverted_index, has_languages, read_languages
 from clew.store.knowledge import follow_learnt
-from clew.store.late_edges import read_late_edges, with_late_edges
+from clew.store.late_edges import with_late_edges
 from clew.store.row_changes import RowHistory
+from clew.store.table_history import TableHistory, follow_changes
 from clew.store.tables import Arrays, ColumnReader
 
 Entry = TypeVar("Entry")
 
-
-class _TableHistory:
-    """The columns of a table through changes.
-
-    A value is at a place in the parts of its column, one part behind the other: first the values
-    of the beginning, then those of each change.
-    """
-
-    def __init__(self, columns: Mapping[str, Any], kinds: Mapping[str, ColumnKind], n: int) -> None:
-        self.rows = RowHistory(n)
-        self._n, self._kinds = n, kinds
-        self._parts = {name: [column] for name, column in columns.items()}
-        self._lengths = dict.fromkeys(columns, n)
-        self._places: dict[str, list[tuple[Rows, int]]] = {name: [] for name in columns}
-
-    def follow(
-        self,
-        table: str,
-        reader: ColumnReader,
-        arrays: Arrays,
-        came: range,
-        tables: Mapping[str, _TableHistory],
-    ) -> None:
-        """Take the values of the next change, whose rows have been followed in all tables."""
-        for name, kind in self._kinds.items():
-            part = kind.read(reader, f"{table}.{name}")
-            changed = f"{table}.{name}.changed"
-            numbers = np.arange(came.start, came.stop, dtype=np.int32)
-            if changed in arrays:
-                of_changed = self.rows.numbers_of(reader.numbers(changed))
-                numbers = np.concatenate([numbers, of_changed])
-            if len(part) != len(numbers):
-                raise ValueError(f"{table}.{name} has {len(part)} values for {len(numbers)} rows")
-            if not len(numbers):
-                continue
-            if kind.table:
-                part = _with_numbers(part, tables[kind.table].rows)
-            self._parts[name].append(part)
-            self._places[name].append((numbers, self._lengths[name]))
-            self._lengths[name] += len(part)
-
-    def leave_out(self, name: str, words: Collection[str]) -> None:
-        """Let the rows go that have one of some words in a column of labels."""
-        labels = self._parts[name][0].join(self._parts[name])
-        stays = ~labels.mask(*words)[self._places_of(name)[self.rows.numbers]]
-        self.rows.numbers = self.rows.numbers[stays]
-
-    def columns(self, tables: Mapping[str, _TableHistory]) -> dict[str, Any]:
-        """Return the columns of the rows that there are in the end."""
-        return {name: self._column(name, kind, tables) for name, kind in self._kinds.items()}
-
-    def _column(self, name: str, kind: ColumnKind, tables: Mapping[str, _TableHistory]) -> Any:  # noqa: ANN401  # of the kind's own type
-        column = kind.gather(self._parts[name], self._places_of(name)[self.rows.numbers])
-        return kind.renumbered(column, tables[kind.table].rows.now) if kind.table else column
-
-    def _places_of(self, name: str) -> NDArray[np.int64]:
-        """Return where the last value of every row is in the parts of a column, by its number."""
-        places = np.arange(self.rows.total, dtype=np.int64)
-        for numbers, start in self._places[name]:
-            places[numbers] = np.arange(start, start + len(numbers))
-        return places
-
-
-def _with_numbers(part: Any, rows: RowHistory) -> Any:  # noqa: ANN401  # of the kind's own type
-    """Return a column that refers to rows by the numbers that they keep."""
-    if isinstance(part, Ragged):
-        return Ragged(part.starts, rows.numbers_of(part.values))
-    return rows.numbers_of(part)
+IDENTITY = ("kinds", "texts", "vectors", "documents", "parents", "spans", "metadata")
+"""The columns of a node of which what is kept of a graph is made: of its words and of vectors."""
 
 
 def with_changes(
@@ -120,25 +55,16 @@ def with_changes(
     """
     readers = [ColumnReader(_getter(arrays)) for arrays in changes]
     base, kinds = columns.graph, graph_tables()
+    sizes = (len(base), len(base.facts), len(base.edges))
     tables = {
-        table: _TableHistory(columns_of_table(base, table, of_table), of_table, n)
-        for (table, of_table), n in zip(
-            kinds.items(), (len(base), len(base.facts), len(base.edges)), strict=True
-        )
+        table: TableHistory(of_table, n, columns_of_table(base, table, of_table))
+        for (table, of_table), n in zip(kinds.items(), sizes, strict=True)
     }
-    nodes, vector_numbers = tables[NODES].rows, []
-    late = dict[str, int]()  # where the edges of a kind belong that are left out
-    for reader, arrays in zip(readers, changes, strict=True):
-        before, late = late, read_late_edges(reader, arrays)
-        if new := late.keys() - before.keys():
-            tables[EDGES].leave_out("kinds", new)
-        came = {table: history.rows.follow(reader, table) for table, history in tables.items()}
-        for table, history in tables.items():
-            history.follow(table, reader, arrays, came[table], tables)
-        vector_numbers.append(nodes.numbers_of(reader.numbers("documents.vector")))
+    vector_numbers, late = follow_changes(tables, readers, changes)
+    nodes = tables[NODES].rows
     graph = _graph_of(base, {table: each.columns(tables) for table, each in tables.items()})
     graph = with_late_edges(graph, late, config)
-    _carry_parts(graph, base, nodes, readers[-1], changes[-1])
+    _carry_parts(graph, base, tables[NODES], readers[-1], changes[-1])
     documents = [
         _read_new_documents(reader, kinds[NODES]["metadata"], graph, _now(nodes, numbers))
         for reader, numbers in zip(readers, vector_numbers, strict=True)
@@ -185,21 +111,35 @@ def _frozen(column: Any) -> Any:  # noqa: ANN401  # a column of any kind
 
 
 def _carry_parts(
-    graph: Graph, base: Graph, nodes: RowHistory, reader: ColumnReader, arrays: Arrays
+    graph: Graph, base: Graph, nodes: TableHistory, reader: ColumnReader, arrays: Arrays
 ) -> None:
     """Give the graph the words and the approximate index of the one before, where it has them.
 
-    The words are carried where new nodes come last.
+    The words are carried where new nodes come last. A node that is another one under the same id
+    is new.
     """
+    now = np.where(_replaced(base, nodes), -1, nodes.rows.now[: len(base)])
     for part, before in base.kept_parts():
         if isinstance(part, HNSW):
-            graph.set_part(part, part.carried(graph, before, nodes.now[: len(base)]))
-    n_kept = int(np.searchsorted(nodes.numbers, len(base)))
-    in_order = bool((np.diff(nodes.numbers) > 0).all())
-    if has_languages(arrays) and in_order:
-        stays = np.zeros(len(base), np.bool_)
-        stays[nodes.numbers[:n_kept]] = True
+            graph.set_part(part, part.carried(graph, before, now))
+    stays = now >= 0
+    if has_languages(arrays) and (now[stays] == np.arange(np.count_nonzero(stays))).all():
         carry_inverted_index(graph, base, stays, read_languages(reader, graph))
+
+
+def _replaced(base: Graph, nodes: TableHistory) -> Mask:
+    """Return the nodes that are others under the same ids, and all that stand in such: bool [n]."""
+    replaced = nodes.replaced(*IDENTITY)
+    if not replaced.any():
+        return replaced
+    documents = np.where(base.documents >= 0, base.documents, np.arange(len(base)))
+    of_documents = np.zeros(len(base), np.bool_)
+    of_documents[documents[replaced]] = True
+    replaced = of_documents[documents]
+    inside = base.parents >= 0
+    while (found := replaced | (inside & replaced[base.parents])).sum() > replaced.sum():
+        replaced = found
+    return replaced
 
 
 def _now(nodes: RowHistory, numbers: Rows) -> list[int]:
