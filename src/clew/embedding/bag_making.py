@@ -346,11 +346,13 @@ def _batches(texts: Sequence[str], size: int) -> Iterator[list[str]]:
 def _bags_of(embedder: StaticEmbedding, source: Source, number_of: Numbering[str]) -> BagSegment:
     """Return a column as bags of terms with these numbers, to which its own are added."""
     parts, start = list[BagSegment](), 0
+    tables: dict[BagTable, NDArray[np.int32]] = {}  # many segments have one
     for one in VectorColumn.of(source.vectors).segments:
         end = start + one.shape[0]
         if isinstance(one, BagSegment) and one.table.embedder is embedder:
-            numbers, _ = number_of.of_lists([one.table.terms])
-            parts.append(_renumbered(one, numbers))
+            if one.table not in tables:
+                tables[one.table] = number_of.of_all(one.table.terms)
+            parts.append(_renumbered(one, tables[one.table]))
         else:
             first, last = np.searchsorted(source.rows, [start, end])
             rows, texts = source.rows[first:last] - start, source.texts[first:last]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from clew.document import Document
 from clew.graph import Graph
+from clew.store.column_kinds import Texts
 from clew.store.saved_index import SavedIndex
 
 
@@ -18,17 +19,13 @@ def parts_of_documents(index: SavedIndex) -> list[list[str]]:
     rows = np.flatnonzero(is_piece)
     rows = rows[np.lexsort((graph.spans[rows, 0], graph.documents[rows]))]
     owners = graph.documents[rows]
-    parts: list[list[str]] = []
-    for document in index.documents:
-        own: list[int] = []
-        if graph.has(document.id):
-            first, behind = np.searchsorted(owners, [row := graph.row(document.id), row + 1])
-            own = rows[first:behind].tolist()
-        parts.append(_parts(document, graph, own))
-    return parts
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    ids = Texts().take(graph.ids, owners[starts].astype(np.int64))
+    pieces = dict(zip(ids, np.split(rows, starts[1:]), strict=True)) if len(rows) else {}
+    return [_parts(one, graph, pieces.get(one.id, ())) for one in index.documents]
 
 
-def _parts(document: Document, graph: Graph, rows: Sequence[int]) -> list[str]:
+def _parts(document: Document, graph: Graph, rows: Iterable[int]) -> list[str]:
     """Return the passages of a document, and what is before, between and behind them.
 
     A passage that is not in its place, as another document's that was cut from this one, is none.
