@@ -131,14 +131,17 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
         print(f"opened in {1000 * opened(folder, embedder):.0f} ms")
         costs: dict[str, list[tuple[float, ...]]] = {}
         passages = len(index.graph.rows("passage"))
-        for n in range(MAX_CHANGES):
+        for n in range(MAX_CHANGES + 1):
             (kind, index), changing = timed(lambda now=index, i=n: next_change(now, i, spare))
             if index.saved_as is None or index.changed > MAX_CHANGED * passages:
                 print(f"built whole after {n} changes")
                 break
-            saving = written(folder, lambda now=index: now.save(folder))
-            costs.setdefault(kind, []).append((changing, *saving))
-            if n + 1 in (1, 10, MAX_CHANGES):
+            seconds, size = written(folder, lambda now=index: now.save(folder))
+            if n == MAX_CHANGES:
+                print(f"with one more they become one: {1000 * seconds:.0f} ms, {size:.2f} MB")
+            else:
+                costs.setdefault(kind, []).append((changing, seconds, size))
+            if n + 1 in (1, 10, MAX_CHANGES, MAX_CHANGES + 1):
                 seconds = opened(folder, embedder)
                 print(f"opened after {n + 1} changes: {1000 * seconds:.0f} ms")
         for kind, some in costs.items():

@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.relevance --cache CACHE --sources SOURCES
     python -m tests.benchmarks.relevance --cache CACHE --sources SOURCES --half held
+    python -m tests.benchmarks.relevance --cache CACHE --sources SOURCES --half held --at-best
 
 The first line fits the coefficients of `clew.relevance` on the tune halves of the everyday sets, and
 prints them with the threshold at which 3 in 100 of the answerable questions are lost. A question of
@@ -12,7 +13,10 @@ relevant passage of each question, which depends on the coefficients, so it is f
 is printed as "told" is that of coefficients fitted on all other sets.
 
 The second line fits nothing: it shows for every set what the coefficients and the default of clew's own
-code say, and what would be told at best, by lines that are chosen on the very questions. Needs scikit-learn for the first.
+code say, and what would be told at best, by lines that are chosen on the very questions. The third shows
+how far these features reach at most, by coefficients that are fitted on the very questions, too, and by a
+forest of decision trees, which bends where a line cannot: for each set one that has seen all others. The
+first and the third need scikit-learn.
 """
 
 from __future__ import annotations
@@ -164,16 +168,46 @@ def report(cases: list[Case], values: Any, thresholds: Any) -> None:
                 )
 
 
-def report_at_best(values: Any, has_answer: Any, of_code: Any) -> None:
-    """Print what lines would tell that are chosen on these very questions and lose 3 in 100."""
+def report_at_best(how: str, values: Any, has_answer: Any, of_code: Any) -> None:
+    """Print what lines would tell that are chosen on these very questions and lose 3 in 100.
+
+    There is one for questions on code and one for the others.
+    """
     below = np.zeros(len(values), np.bool_)
     for own in (of_code, ~of_code):
         if (own & has_answer).any():
             below[own] = values[own] < np.quantile(values[own & has_answer], LOST)
     print(
-        f"with lines that are chosen on these questions: told {below[~has_answer].sum()} of "
+        f"{how}, lines chosen on these questions: told {below[~has_answer].sum()} of "
         f"{(~has_answer).sum()}, lost {below[has_answer].sum()} of {has_answer.sum()}"
     )
+
+
+def fitted_apart(cases: list[Case], of_code: Any) -> Any:
+    """Return the logits by coefficients that are fitted on these questions, two sets of them."""
+    values = np.zeros(len(cases))
+    for own in (of_code, ~of_code):
+        some = [case for case, is_own in zip(cases, own, strict=True) if is_own]
+        if len({case.answerable for case in some}) == 2:
+            values[own] = logits(some, fit(some))
+    return values
+
+
+def told_by_trees(cases: list[Case]) -> Any:
+    """Return how likely each question has an answer, by trees that have seen all other sets."""
+    ensemble = require("sklearn.ensemble")
+    coefficients = np.array(FITTED)
+    best = np.array([one.candidates[(one.candidates @ coefficients).argmax()] for one in cases])
+    has_answer = np.array([case.answerable for case in cases])
+    values, corpora = np.zeros(len(cases)), np.array([case.corpus for case in cases])
+    for corpus in dict.fromkeys(corpora):
+        inside = corpora == corpus
+        forest = ensemble.RandomForestClassifier(
+            500, min_samples_leaf=5, class_weight="balanced", random_state=0
+        )
+        forest.fit(best[~inside], has_answer[~inside])
+        values[inside] = forest.predict_proba(best[inside])[:, 1]
+    return values
 
 
 SMOKE = "--folder {folder} --questions {folder}/everyday.jsonl --half held"
@@ -186,10 +220,13 @@ def main() -> None:
     add_corpora(parser)
     parser.add_argument("--embedder", help="any that clew takes (default: clew's own)")
     parser.add_argument("--keep-index", type=Path, help="as in the everyday benchmark")
+    parser.add_argument("--at-best", action="store_true", help="see above")
     parser.set_defaults(names=False, sentences=False)
     options = parser.parse_args()
     cases = []
     own = corpora_of(options.corpora) if options.folder is None else [str(options.folder)]
+    if options.at_best and len(own) < 2:
+        parser.error("--at-best needs two sets at least: trees see all but one")
     for corpus in own:
         folder, questions = folder_and_questions(corpus, options)
         lines = questions.read_text("utf-8").splitlines()
@@ -218,7 +255,13 @@ def main() -> None:
         of_code = np.array([case.of_code for case in cases])
         least = np.where(of_code, MIN_RELEVANCE_IN_CODE, MIN_RELEVANCE)
         threshold = np.log(least / (1 - least))
-        report_at_best(values, has_answer, of_code)
+        report_at_best("clew's coefficients", values, has_answer, of_code)
+        if options.at_best:
+            fitted = logits(cases, fit(cases))
+            report_at_best("coefficients fitted on these", fitted, has_answer, of_code)
+            apart = fitted_apart(cases, of_code)
+            report_at_best("those of code apart", apart, has_answer, of_code)
+            report_at_best("trees", told_by_trees(cases), has_answer, of_code)
     report(cases, values, threshold)
 
 
