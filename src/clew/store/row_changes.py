@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -410,10 +411,37 @@ def _in_order(n_before: int, found: Places) -> RowChange:
     return RowChange.of_rows(n_before, len(found), found[kept].astype(np.int64), kept)
 
 
-def _others(rows: Places, n: int) -> Places:
+def _others(rows: Places, n: int) -> Mask:
     mask = np.ones(n, np.bool_)
     mask[rows] = False
-    return np.flatnonzero(mask)
+    return mask
+
+
+def _without(numbers: Rows, gone: Places) -> Rows:
+    """Return numbers without those at some places, ascending; where these are few, run by run."""
+    if not len(gone):
+        return numbers
+    if len(gone) > MAX_RUNS:
+        return numbers[_others(gone, len(numbers))]
+    bounds = pairwise([-1, *gone.tolist(), len(numbers)])
+    return np.concatenate([numbers[before + 1 : after] for before, after in bounds])
+
+
+def _with(numbers: Rows, places: Places, new: NDArray[np.integer]) -> Rows:
+    """Return numbers with others between them, which then are at some places, ascending."""
+    if not len(places):
+        return numbers
+    result = np.empty(len(numbers) + len(places), np.int32)
+    starts = places - np.arange(len(places))  # how many of the numbers are before each
+    runs = np.flatnonzero(np.diff(starts, prepend=-1)).tolist()
+    if len(runs) > MAX_RUNS:
+        result[_others(places, len(result))] = numbers
+    else:
+        bounds = [0, *starts[runs].tolist(), len(numbers)]
+        for came, (start, end) in zip([0, *runs[1:], len(places)], pairwise(bounds), strict=True):
+            result[start + came : end + came] = numbers[start:end]
+    result[places] = new
+    return result
 
 
 def write_row_change(writer: ColumnWriter, table: str, change: RowChange) -> None:
@@ -453,11 +481,8 @@ class RowHistory:
         gone = _ascending(reader, f"{table}.gone", len(self.numbers))
         new = _ascending(reader, f"{table}.new", len(self.numbers) - len(gone), past_end=True)
         came = range(self.total, self.total + len(new))
-        kept = self.numbers[_others(gone, len(self.numbers))]
-        numbers = np.empty(len(kept) + len(new), np.int32)
-        numbers[_others(new, len(numbers))] = kept
-        numbers[new] = came
-        self.numbers, self.total = numbers, came.stop
+        kept = _without(self.numbers, gone)
+        self.numbers, self.total = _with(kept, new, np.arange(came.start, came.stop)), came.stop
         return came
 
     def numbers_of(self, rows: NDArray[Any]) -> Rows:
