@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from clew import Document, Index, Splitter
-from clew.index import in_place
 from clew.read import known_files, load_documents
 from clew.read.formats import FORMATS, Format
 from clew.store import difference, saving
 from tests.conftest import hashed_words
 from tests.index.test_in_place import described
+from tests.store.test_changes import every_size
 
 NAMES = ("a.md", "b.txt", "c.html", "d.jsonl", "sub/e.md", "sub/f.py", "new.md", "latin.txt")
 CONTENTS = (
@@ -63,16 +63,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def as_if_large(monkeypatch):
-    let_change(monkeypatch)
-
-
-def let_change(patch):
-    """Let an index of any size be changed in place, and its changes alone be saved."""
-    patch.setattr(in_place, "MIN_PASSAGES", 0)
-    patch.setattr(in_place, "MAX_CHANGED", 1e9)
-    patch.setattr(saving, "MIN_BYTES", 0)
-    patch.setattr(saving, "MAX_SHARE", 1e9)
-    patch.setattr(difference, "MAX_SHARE", 1e9)
+    every_size(monkeypatch)
 
 
 def next_tick(folder):
@@ -101,7 +92,7 @@ class SyncedFolder(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.opened = watched(self.patch)
         if always_in_place:
-            let_change(self.patch)
+            every_size(self.patch)
             self.patch.setattr(saving, "MAX_CHANGES", 2)
         self.root = tempfile.TemporaryDirectory()
         self.folder, self.saved = Path(self.root.name, "docs"), Path(self.root.name, "saved")

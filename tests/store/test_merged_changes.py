@@ -11,7 +11,8 @@ import pytest
 
 from clew import Document, Index, Names, NamesAndSymbols, Splitter
 from clew.adapters import load_index, save_index
-from clew.store import saving
+from clew.read import known_files
+from clew.store import difference, saving
 from clew.store.loading import read_generation, read_some
 from clew.store.manifest import CHANGE, generations, read_manifest
 from clew.store.merged_changes import NEEDED, Beginning, merged
@@ -168,6 +169,34 @@ def test_edges_are_left_out_by_some_changes(tmp_path, monkeypatch, late):
         )
 
 
+@pytest.mark.parametrize("unknown", [(), (0,), (1,), (2,), (0, 2)], ids=str)
+def test_what_files_gave_is_unknown_from_a_change_of_an_earlier_version_on(
+    tmp_path, monkeypatch, unknown
+):
+    """Such a change does not say it; files that are read after it are known again."""
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))  # none is too young
+    folder, saved = tmp_path / "docs", tmp_path / "saved"
+    folder.mkdir()
+    for name in ("ferry.md", "moon.md", "quay.md"):
+        (folder / name).write_text(f"# {name}\n\nFerries sail by the moon.")
+    index = Index.from_documents(folder, embedder=hashed_words)
+    index.save(saved)
+    for number in range(3):
+        (folder / f"new {number}.md").write_text(f"# New\n\nFerry {number} sails.")
+        (folder / "moon.md").write_text(f"# Moon\n\nIt is full at {number}.")
+        index = index.sync(folder)
+        with monkeypatch.context() as patch:
+            if number in unknown:
+                patch.setattr(difference, "write_changed_readings", lambda *_: None)
+            index.save(saved)
+        index = Index.load(saved, embedder=hashed_words)
+    columns, beginning, changes = stored(saved)
+    assert len(changes) == 3
+    many, one = (with_changes(columns, some) for some in (changes, [one_of(beginning, changes)]))
+    same_columns(many, one)
+    assert (len(one.files) > 0) is (2 not in unknown)
+
+
 def test_more_than_some_changes_become_one(tmp_path, monkeypatch):
     monkeypatch.setattr(saving, "MAX_CHANGES", 3)
     index, notes = history(tmp_path, 11, Names(), None, steps=9)
@@ -207,18 +236,25 @@ def test_what_has_changed_again_and_again_is_written_once(tmp_path, monkeypatch)
         monkeypatch.setattr(saving, "MAX_BYTES", 1 << 20)
 
 
-def test_where_a_change_is_damaged_the_index_is_written_whole(tmp_path, monkeypatch, caplog):
+@pytest.fixture
+def with_two_changes(tmp_path, monkeypatch):
+    """An index that is saved with as many changes as there may be."""
     monkeypatch.setattr(saving, "MAX_CHANGES", 2)
     index, _ = history(tmp_path, 3, None, hashed_words, steps=0)
     for n in range(2):
         index = index.upsert([Document(f"new {n}", "The ferry sails.")])
         index.save(tmp_path)
+    return index
 
+
+def test_where_a_change_is_damaged_the_index_is_written_whole(
+    with_two_changes, tmp_path, monkeypatch, caplog
+):
     def damaged(*arguments):
         raise ValueError("data/changes-00000002 is damaged")
 
     monkeypatch.setattr(saving, "read_some", damaged)
-    index = index.delete("new 0")
+    index = with_two_changes.delete("new 0")
     index.save(tmp_path)
     assert newest(tmp_path).changes == {}
     assert "changes-00000002 is damaged" in caplog.text
@@ -226,19 +262,16 @@ def test_where_a_change_is_damaged_the_index_is_written_whole(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("at", range(4))
-def test_where_the_disk_fails_the_changes_are_there_as_they_were(tmp_path, monkeypatch, at):
-    monkeypatch.setattr(saving, "MAX_CHANGES", 2)
-    index, _ = history(tmp_path, 3, None, hashed_words, steps=0)
-    for n in range(2):
-        index = index.upsert([Document(f"new {n}", "The ferry sails.")])
-        index.save(tmp_path)
+def test_where_the_disk_fails_the_changes_are_there_as_they_were(
+    with_two_changes, tmp_path, monkeypatch, at
+):
     before = files(tmp_path)
     with monkeypatch.context() as patch:
         failing(patch, at, OSError(errno.ENOSPC, "No space left on device"))
         with pytest.raises(OSError, match="was not saved"):
-            index.delete("new 0").save(tmp_path)
+            with_two_changes.delete("new 0").save(tmp_path)
     assert files(tmp_path).items() >= before.items()
-    same_record(index, Index.load(tmp_path, embedder=hashed_words, verify="full"))
+    same_record(with_two_changes, Index.load(tmp_path, embedder=hashed_words, verify="full"))
 
 
 def test_no_array_of_texts_vectors_or_edges_is_read(tmp_path):

@@ -145,7 +145,7 @@ class TableHistory:
         """Return the columns of the rows that there are in the end."""
         return {name: self._column(name, kind, tables) for name, kind in self._kinds.items()}
 
-    def _column(self, name: str, kind: ColumnKind, tables: Tables) -> Any:  # noqa: ANN401  # of the kind's own type
+    def _column(self, name: str, kind: ColumnKind, tables: Tables) -> Any:  # noqa: ANN401  # its own
         parts = [self._first[name], *self._parts[name]]
         column = kind.gather(parts, self._places_of(name)[self.rows.numbers])
         return kind.renumbered(column, tables[kind.table].rows.now) if kind.table else column
