@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,16 +80,23 @@ class BagSegment:
         columns, counts = self.pieces.entries
         return keys_of_entries(columns, counts, offsets_of(self.pieces.lengths))
 
-    def _with_keys_of(self, other: BagSegment, rows: slice | NDArray[np.int64]) -> BagSegment:
-        """Return this segment with the keys of some rows of another one, if it knows them."""
+    def _as_part_of(self, other: BagSegment, rows: slice | NDArray[np.int64]) -> Self:
+        """Return this segment, of some rows of another one, with what that knows of them."""
+        origin, places = other._origin
+        self.__dict__["_origin"] = origin, places[rows]
         if (keys := other.__dict__.get("keys")) is not None:
             self.__dict__["keys"] = keys[rows]
         return self
 
+    @cached_property
+    def _origin(self) -> tuple[Vectors, NDArray[np.int64]]:
+        """The scales of the segment that the rows were taken from, and their places there."""
+        return self.scales, np.arange(len(self.scales))
+
     @property
     def addresses(self) -> NDArray[np.int64]:
-        step = self.scales.strides[0]
-        return self.scales.ctypes.data + step * np.arange(len(self.scales), dtype=np.int64)
+        origin, places = self._origin
+        return origin.ctypes.data + origin.strides[0] * places
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
         chosen = np.arange(len(self.scales))[rows]
@@ -168,7 +175,7 @@ class BagSegment:
                 self.scales[run],
                 self.other_rows[start:stop] - first,
                 self.others[start:stop],
-            )._with_keys_of(self, run)
+            )._as_part_of(self, run)
         place, is_other = self._places_of_others(rows)
         return BagSegment(
             self.table,
@@ -177,11 +184,11 @@ class BagSegment:
             self.scales[rows],
             np.flatnonzero(is_other),
             vectors_of(self.others, place[is_other]),
-        )._with_keys_of(self, rows)
+        )._as_part_of(self, rows)
 
     def compact(self) -> BagSegment:
         pieces, terms = self.pieces.compact(), self.terms.compact()
-        return replace(self, pieces=pieces, terms=terms)
+        return replace(self, pieces=pieces, terms=terms)._as_part_of(self, slice(None))
 
     def products(self, query: Vectors) -> Vectors:
         of_pieces, of_terms = self.half_sums(query)
@@ -292,7 +299,8 @@ class MadeBags(BagSegment):
         return super().__getitem__(rows)
 
     def take(self, rows: NDArray[np.int64]) -> MadeBags:
-        return MadeBags.of(super().take(rows), self.made, self.places[rows])
+        taken = MadeBags.of(super().take(rows), self.made, self.places[rows])
+        return taken._as_part_of(self, rows)
 
     def bags(self) -> BagSegment:
         """Return the bags without the vectors."""

@@ -104,8 +104,7 @@ class RoundedSegment:
 
     @property
     def addresses(self) -> NDArray[np.int64]:
-        step = self.places.strides[0]
-        return self.places.ctypes.data + step * np.arange(len(self.places), dtype=np.int64)
+        return self.codes.ctypes.data + self.codes.strides[0] * self.places.astype(np.int64)
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> Vectors:
         places = self.places[rows]

@@ -272,6 +272,9 @@ class VectorColumn:
     def take(self, rows: NDArray[np.integer[Any]]) -> VectorColumn:
         """Return the column of some rows, without a copy where they are a few long runs.
 
+        Runs of an array become segments of their own. Any other segment shares what its rows are
+        made of, whichever of them are taken, and is compared in one step where it stays one.
+
         Args:
             rows: int [m], from 0.
         """
@@ -279,7 +282,9 @@ class VectorColumn:
         owners = self._owners(chosen)
         leaves = owners[1:] != owners[:-1]  # the segment, behind a row
         bounds = _bounds(leaves, len(rows))
-        runs = _bounds(leaves | (chosen[1:] - chosen[:-1] != 1), len(rows))
+        is_array = np.array([isinstance(one, DenseSegment) for one in self.segments])
+        ends = is_array[owners[1:]] & (chosen[1:] - chosen[:-1] != 1)  # a run of an array
+        runs = _bounds(leaves | ends, len(rows))
         if len(bounds) > MAX_RUNS:
             return VectorColumn([DenseSegment(seal(self._gathered(chosen)))])
         taken: list[VectorSegment] = []
