@@ -102,6 +102,22 @@ def test_bags_are_the_vectors_of_their_texts(static, texts, data):
     assert len(set(row_addresses(column).tolist())) == len(vectors)
 
 
+@given(st.lists(text, min_size=1, max_size=12), st.data())
+def test_bags_stay_one_segment_whose_rows_are_known_again(static, texts, data):
+    """Whichever rows go, and also once they are side by side in memory."""
+    segment = bags_of_texts(fit_bags(texts)[1].table, texts)
+    column, left = VectorColumn([segment]), np.arange(len(texts))
+    before, vectors = row_addresses(column), np.asarray(column)
+    for _ in range(3):
+        some = np.array(sorted(data.draw(st.sets(st.sampled_from(range(len(left))), min_size=1))))
+        column, left = take_vectors(column, some), left[some]
+        if data.draw(st.booleans()):
+            column = column.compact()
+        assert len(column.segments) == 1
+        assert row_addresses(column).tolist() == before[left].tolist()
+        assert np.asarray(column).tobytes() == vectors[left].tobytes()
+
+
 def sum_of_row(numbers):
     """The order of additions by its definition: runs of 128, of each the first and eight chains."""
     total = 0.0

@@ -15,7 +15,7 @@ from clew.embedding import compact
 from clew.embedding.embedder import embed_texts
 from clew.embedding.latent_semantic import LatentSemantic
 from clew.embedding.rounded import RoundedSegment, as_rounded, rounded
-from clew.graph import VectorColumn
+from clew.graph import VectorColumn, row_addresses, take_vectors
 from clew.store import saving
 from clew.store.manifest import generations, read_manifest
 from tests.benchmarks.indexing import hashed_words
@@ -39,6 +39,9 @@ def test_vectors_are_near_and_are_read_to_the_bit(raw):
     rows = np.arange(len(near))[::-2]
     assert segment.take(rows)[:].tobytes() == near[rows].tobytes()
     assert segment.take(rows).compact()[:].tobytes() == near[rows].tobytes()
+    column = VectorColumn([segment])
+    known = row_addresses(column)
+    assert row_addresses(take_vectors(column, rows)).tolist() == known[rows].tolist()
     query = exact[0]
     assert segment.products(query).tobytes() == VectorColumn.of(near).products(query).tobytes()
 

@@ -12,12 +12,13 @@ import pytest
 from clew import Document, Index, Names, recipes
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.embedding import compact
+from clew.embedding.bag_table import BagTable
 from clew.generate import Reports
 from clew.graph import Edges, VectorColumn
 from clew.store import manifest, saving
 from clew.store.compression import pack_array, unpack_array
 from clew.store.manifest import generations, read_manifest
-from tests.store.test_changes import every_size
+from tests.store.test_changes import every_size, newest
 from tests.store.test_damage import flipped
 from tests.store.test_round_trip import same
 
@@ -100,6 +101,27 @@ def test_a_large_index_is_built_with_them_and_takes_generated_texts(index, tmp_p
     assert segments_of(again.compact()) == ["BagSegment", "BagSegment", "DenseSegment"]
     approximate = Index.from_documents(documents(40), nearest=HNSW())
     assert isinstance(approximate.graph.vectors, np.ndarray)
+
+
+def test_a_save_makes_no_vector_of_what_stayed(index, tmp_path, monkeypatch):
+    """However many passages went from between others."""
+    index.save(tmp_path)
+    loaded = Index.load(tmp_path)
+    made, vectors = [], BagTable.vectors
+    for step in range(1, 13, 2):
+        loaded = loaded.delete(f"d{step}").upsert([Document(f"d{step + 1}", "A ferry sails.")])
+    assert segments_of(loaded) == ["LateBagSegment"] * 2
+    loaded.graph.links()  # which compares some
+
+    def noted(table, pieces, terms, **kept):
+        made.append(len(pieces))
+        return vectors(table, pieces, terms, **kept)
+
+    monkeypatch.setattr(BagTable, "vectors", noted)
+    loaded.save(tmp_path)
+    assert len(newest(tmp_path).changes) == 1
+    assert made == []
+    same(loaded.graph, Index.load(tmp_path).graph)
 
 
 def test_it_is_added_to_deleted_from_and_saved_again(index, tmp_path, monkeypatch):
