@@ -9,6 +9,7 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -247,6 +248,18 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.undo()
     for memory in (machine_code.find_folder, machine_code._stored_prefixes):
         memory.cache_clear()
+
+
+def test_a_version_is_known_where_packages_have_no_metadata(monkeypatch):
+    """As in a frozen program."""
+    packages = ("numba", "llvmlite")
+    known = [version(package) for package in packages]
+
+    def missing(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(machine_code, "version", missing)
+    assert [machine_code._version_of(package) for package in packages] == known
 
 
 def test_a_call_that_goes_on_is_begun_anew_as_machine_code(folder, monkeypatch):

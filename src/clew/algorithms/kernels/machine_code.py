@@ -14,6 +14,7 @@ cache. Where none can be written, machine code stays in memory, which is logged.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import logging
 import os
 import pickle
@@ -21,7 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -136,7 +137,7 @@ def _digest(kernel: Loop) -> bytes:
     """Return a digest of all that decides the machine code, but the types and the processor."""
     digest = hashlib.sha256(FORM + repr(sys.version_info).encode())
     for package in ("numba", "llvmlite"):
-        digest.update(version(package).encode())
+        digest.update(_version_of(package).encode())
     digest.update(repr(sorted(kernel.options.items(), key=lambda item: item[0])).encode())
     for part in _parts(kernel.function.__code__):
         digest.update(part)
@@ -148,6 +149,18 @@ def _digest(kernel: Loop) -> bytes:
         elif not (value is None or callable(value) or isinstance(value, ModuleType)):
             digest.update(f"{name}={value!r}".encode())
     return digest.digest()
+
+
+def _version_of(package: str) -> str:
+    """Return the version of a package, also where it is installed without metadata.
+
+    A frozen program has none. Otherwise the package is not loaded for this, which takes long.
+    """
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        own: str = importlib.import_module(package).__version__
+        return own
 
 
 def _parts(code: CodeType) -> Iterator[bytes]:
