@@ -24,9 +24,10 @@ from clew.embedding import compact
 from clew.index import in_place
 from clew.seed.bm25 import InvertedIndexPart
 from clew.store import difference, manifest, row_changes, saving
+from clew.store.change_files import unpack_change
 from clew.store.lock import locked
 from clew.store.manifest import generations, read_manifest
-from clew.store.packing import pack, unpack
+from clew.store.packing import pack
 from clew.store.row_changes import change_of_numbers, change_of_objects
 from clew.store.saved_index import SavedAs
 from tests.conftest import hashed_words
@@ -396,7 +397,7 @@ def test_a_change_that_does_not_fit_is_refused_by_the_name_of_its_manifest(embed
     folder, _ = changed
     last = newest(folder)
     name, entry = list(last.changes.items())[-1]
-    arrays = unpack(store.arrays.read_array(folder, entry, mapped=False, full=True))
+    arrays = unpack_change(store.arrays.read_array(folder, entry, mapped=False, full=True))
     wrong = [
         {**arrays, "nodes.gone": np.array([99], np.int32)},
         {**arrays, "nodes.new": np.array([-1], np.int32)},

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from clew import Document, Index, Names, store
 from clew.read import Knowledge
+from clew.store.change_files import unpack_change
 from clew.store.knowledge import StoredCounts
 from clew.store.manifest import generations, read_manifest, write_manifest
-from clew.store.packing import pack, unpack
+from clew.store.packing import pack
 from clew.store.tables import ColumnWriter
 from clew.store.text_column import StringTable, TextColumn
 from tests.store.test_changes import corpus, every_size
@@ -92,7 +93,7 @@ def test_what_does_not_fit_together_is_refused(embed, folder, name, change):
 )
 def test_a_change_of_it_that_does_not_fit_is_refused(embed, folder, name, array):
     [(change, entry)] = read_manifest(generations(folder)[2]).changes.items()
-    arrays = unpack(store.arrays.read_array(folder, entry, mapped=False, full=True))
+    arrays = unpack_change(store.arrays.read_array(folder, entry, mapped=False, full=True))
     column = f"knowledge.5.{name}"
     assert column in arrays
     del arrays[column]

@@ -19,7 +19,6 @@ from clew.store.config_record import CallerParts, check_embedder, restore_config
 from clew.store.disk import memory_of_machine
 from clew.store.file_readings import restore_readings
 from clew.store.manifest import TEXT_BLOCKS, Manifest, generations, read_manifest
-from clew.store.packing import unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.tables import RUN, Arrays, ColumnReader
 from clew.store.vector_bags import MAPPED
@@ -297,10 +296,13 @@ def _changed(
     """Return the columns after the changes that the manifest lists; see `with_changes`."""
     if not manifest.changes:
         return columns
-    from clew.store.with_changes import with_changes  # that most indexes do without
+    from clew.store.change_files import unpack_change  # that most indexes do without
+    from clew.store.with_changes import with_changes
 
     try:
-        return with_changes(columns, [unpack(arrays[name]) for name in manifest.changes], config)
+        return with_changes(
+            columns, [unpack_change(arrays[name]) for name in manifest.changes], config
+        )
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:

@@ -23,8 +23,11 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 7
-"""The newest format, of a generation with changes that leave out edges which a link makes again."""
+FORMAT = 8
+"""The newest format, of a generation with changes whose long columns are compressed."""
+
+LATE_FORMAT = 7
+"""The format of a generation with changes that leave out edges which a link makes again."""
 
 BLOCKS_FORMAT = 6
 """The format of a large index: texts and columns are compressed.
@@ -64,11 +67,13 @@ TEXT_BLOCKS = "strings.blocks"
 """What is there where texts are compressed."""
 
 CHANGE = "changes."
-LATE = ".late"
-CHANGES = re.compile(rf"changes\.([0-9]{{8,}})({re.escape(LATE)})?")
+LATE, SMALL = ".late", ".small"
+CHANGES = re.compile(
+    rf"changes\.([0-9]{{8,}})(?P<late>{re.escape(LATE)})?(?P<small>{re.escape(SMALL)})?"
+)
 """The name of what changed since the generation before; the number is its own generation's.
 
-It ends so where edges are left out."""
+It says where edges are left out, and where columns are compressed."""
 
 BEGIN, MIDDLE, END = b'{"blake2b": "', b'", "index": ', b"}\n"
 HEAD = len(BEGIN) + 64
@@ -107,7 +112,7 @@ class Manifest:
     @property
     def leaves_edges_out(self) -> bool:
         """Whether one of the changes leaves out edges, and so do those behind it."""
-        return _leave_edges_out(self.entries)
+        return _are_any("late", self.entries)
 
     @property
     def whole(self) -> dict[str, Entry]:
@@ -180,14 +185,31 @@ def write_manifest(
     return Manifest(file, generation, entries, settings, checksum.decode())
 
 
-def _leave_edges_out(names: Iterable[str]) -> bool:
-    return any(CHANGES.fullmatch(name) and name.endswith(LATE) for name in names)
+def name_of_change(generation: int, *, is_late: bool, is_small: bool) -> str:
+    """Return the name of a change, which is that of a generation.
+
+    Args:
+        generation: Its number.
+        is_late: Whether edges are left out.
+        is_small: Whether columns are compressed.
+
+    Example:
+        >>> name_of_change(7, is_late=True, is_small=False)
+        'changes.00000007.late'
+    """
+    return f"{CHANGE}{generation:08d}{LATE * is_late}{SMALL * is_small}"
+
+
+def _are_any(group: str, names: Iterable[str]) -> bool:
+    return any(match[group] for match in map(CHANGES.fullmatch, names) if match)
 
 
 def _format_of(names: Collection[str], is_whole: bool) -> int:
     """Return the earliest format that has all these files."""
-    if _leave_edges_out(names):
+    if _are_any("small", names):
         return FORMAT
+    if _are_any("late", names):
+        return LATE_FORMAT
     if TEXT_BLOCKS in names:
         return BLOCKS_FORMAT
     return BAGS_FORMAT if BAGS in names else WHOLE_FORMAT if is_whole else CHANGES_FORMAT

@@ -1,11 +1,12 @@
 """Rows that come and go: what two lists of rows have in common, and a list after many changes.
 
 A change keeps some rows in their order, and puts new ones anywhere between them. So a row that
-moved forwards is one that went, and one that came.
+moved is one that went, and one that came.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +24,7 @@ Places = NDArray[np.int64]
 
 MAX_RUNS = 1000  # of kept rows; of more, all are sorted
 WINDOW = 16_384  # rows in which the next one that was kept is looked for
+MAX_SORTED_RUNS = 1 << 16  # of rows that were found, of which the longest chain is looked for
 MAX_REPLACED = 64  # rows that went at one place
 MAX_CAME = 1024  # objects that came at one place
 
@@ -354,16 +356,43 @@ def _found_in_runs(
         i, j = i + same, j + same
         if i == n_before or j == n_after:
             return np.array(runs, np.int64)
-        for went in range(MAX_REPLACED):
-            if i + went == n_before:
-                return np.array(runs, np.int64)
-            window = [one[j : j + WINDOW] for one in after]
-            came = np.flatnonzero(_like(before.columns, before.place(i + went), window))
-            if len(came):
-                i, j = i + went, j + int(came[0])
+        step = _step_to_kept(before, after, i, j, n_before)
+        if step is None:
+            return np.array(runs, np.int64) if n_before - i < MAX_REPLACED else None
+        i, j = i + step[0], j + step[1]
+    return None
+
+
+def _step_to_kept(
+    before: _Left, after: Sequence[NDArray[Any]], i: int, j: int, n_before: int
+) -> tuple[int, int] | None:
+    """Return how many rows went, and came, until the next one that stayed; None where none is near.
+
+    It is the nearest one. Behind a row that moved far back all rows stayed, and behind one that
+    moved far forwards, too: what moved went and came, and not all that it passed.
+
+    Args:
+        before: The rows before.
+        after: The columns now.
+        i: The first row before that is looked at.
+        j: The first row now.
+        n_before: Where the rows before end that are looked at.
+    """
+    for size in (MAX_REPLACED, WINDOW):  # most are near
+        then = before.between(i, min(i + size, n_before))
+        now = [column[j : j + size] for column in after]
+        found, nearest = None, size
+        gone = np.flatnonzero(_like(now, 0, then))
+        if len(gone):
+            found, nearest = (int(gone[0]), 0), int(gone[0])
+        for went in range(min(MAX_REPLACED, len(then[0]))):
+            if went >= nearest:
                 break
-        else:
-            return None
+            came = np.flatnonzero(_like(then, went, [one[: nearest - went] for one in now]))
+            if len(came):
+                found, nearest = (went, int(came[0])), went + int(came[0])
+        if found is not None:
+            return found
     return None
 
 
@@ -404,11 +433,44 @@ def _found_by_sorting(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.i
 
 
 def _in_order(n_before: int, found: Places) -> RowChange:
-    """The change that keeps those of the rows found that are behind all before them."""
-    highest = np.maximum.accumulate(found) if len(found) else found
-    behind = np.append(-1, highest[:-1])
-    kept = np.flatnonzero(found > behind) if len(found) else np.zeros(0, np.int64)
-    return RowChange.of_rows(n_before, len(found), found[kept].astype(np.int64), kept)
+    """The change that keeps as many of the rows found as there are in their order."""
+    rows = np.flatnonzero(found >= 0)
+    places = found[rows]
+    bounds = runs_of(places)
+    kept = np.zeros(0, np.int64)
+    if len(bounds) > MAX_SORTED_RUNS:  # each that is behind all before it
+        kept = np.flatnonzero(places > np.append(-1, np.maximum.accumulate(places)[:-1]))
+    elif len(bounds) > 1:
+        starts, lengths = places[bounds[:-1]], np.diff(bounds)
+        chosen = _heaviest_ascending(starts.tolist(), lengths.tolist())
+        kept = expand_ranges(bounds[chosen], lengths[chosen])
+    return RowChange.of_rows(n_before, len(found), places[kept], rows[kept])
+
+
+def _heaviest_ascending(starts: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """Return which ranges are the longest together of those that ascend; no two have a number both.
+
+    Example:
+        >>> _heaviest_ascending([0, 9, 3], [3, 1, 5])
+        [0, 2]
+    """
+    ends, totals, last = list[int](), list[int](), list[int]()  # of chains: all ascend
+    before = list[int]()  # the range before each in its chain, or -1
+    for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+        place = bisect_left(ends, start)
+        total = length + (totals[place - 1] if place else 0)
+        before.append(last[place - 1] if place else -1)
+        end = start + length - 1
+        first = bisect_left(ends, end)
+        if first and totals[first - 1] >= total:
+            continue
+        behind = bisect_right(totals, total, lo=first)
+        ends[first:behind], totals[first:behind], last[first:behind] = [end], [total], [i]
+    chain, i = list[int](), last[-1] if last else -1
+    while i >= 0:
+        chain.append(i)
+        i = before[i]
+    return chain[::-1]
 
 
 def _others(rows: Places, n: int) -> Mask:
@@ -471,6 +533,7 @@ class RowHistory:
     def __init__(self, n: int) -> None:
         self.numbers: Rows = np.arange(n, dtype=np.int32)
         self.total = n
+        self._now: tuple[Rows, Rows] | None = None  # the numbers that `now` is made of, and it
 
     def follow(self, reader: ColumnReader, table: str) -> range:
         """Take the next change, and return the numbers of the rows that are new.
@@ -518,9 +581,11 @@ class RowHistory:
     @property
     def now(self) -> Rows:
         """For every number, the row that has it now, or -1."""
-        rows = np.full(self.total, -1, np.int32)
-        rows[self.numbers] = np.arange(len(self.numbers))
-        return rows
+        if self._now is None or self._now[0] is not self.numbers:
+            rows = np.full(self.total, -1, np.int32)
+            rows[self.numbers] = np.arange(len(self.numbers))
+            self._now = self.numbers, freeze(rows, np.int32)
+        return self._now[1]
 
 
 def _ascending(reader: ColumnReader, name: str, n: int, past_end: bool = False) -> Places:

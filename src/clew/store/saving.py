@@ -10,11 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
+from clew.store.change_files import PackedChange, pack_change, unpack_change
 from clew.store.columns import columns_of
 from clew.store.config_record import describe_config, describe_embedder
 from clew.store.difference import difference
@@ -23,17 +21,16 @@ from clew.store.loading import looks_of, read_some, saved_as
 from clew.store.lock import LOCK, locked
 from clew.store.manifest import (
     CHANGE,
-    LATE,
     RECORD_NAME,
     UNFINISHED,
     Manifest,
     NewerFormatError,
     clear,
     generations,
+    name_of_change,
     read_manifest,
     write_manifest,
 )
-from clew.store.packing import pack, unpack
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
 from clew.store.syncing import Syncing
 from clew.store.tables import ColumnReader
@@ -136,9 +133,9 @@ def _save_changes(
     arrays = difference(before.index, index, late)
     if arrays is None:
         return None
-    packed, entries, generation = pack(arrays), newest.entries, newest.generation + 1
+    packed, entries, generation = pack_change(arrays), newest.entries, newest.generation + 1
     most = max(MAX_SHARE * _bytes_of(newest.whole), MAX_BYTES)
-    is_large = _bytes_of(newest.changes) + packed.nbytes > most
+    is_large = _bytes_of(newest.changes) + packed.bytes > most
     merges = bool(newest.changes) and (is_large or len(newest.changes) >= MAX_CHANGES)
     if merges:
         try:
@@ -146,7 +143,7 @@ def _save_changes(
         except (OSError, ValueError) as error:  # of a file of these changes: it is not used again
             logging.getLogger("clew").warning("the index is written whole: %s", error)
             return None
-        is_large = packed.nbytes > most * (MAX_SHARE_MERGED if is_large else 1)
+        is_large = packed.bytes > most * (MAX_SHARE_MERGED if is_large else 1)
     if is_large:
         return None
     with locked(root):
@@ -154,8 +151,8 @@ def _save_changes(
             return None
         written: dict[str, Entry] = {}
         with _all_or_nothing(root, generation, written):
-            name = f"{CHANGE}{generation:08d}{LATE if late else ''}"
-            written[name] = write_array(root, CHANGE.rstrip("."), generation, packed)
+            name = name_of_change(generation, is_late=bool(late), is_small=packed.is_compressed)
+            written[name] = write_array(root, CHANGE.rstrip("."), generation, packed.data)
             disk.sync_folder(root / DATA)
             entries = {**entries, **written}
             manifest = write_manifest(root, generation, __version__, entries, settings)
@@ -165,7 +162,7 @@ def _save_changes(
     return saved_as(without_parts(index), root, manifest)
 
 
-def _pack_merged(root: Path, newest: Manifest, packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _pack_merged(root: Path, newest: Manifest, packed: PackedChange) -> PackedChange:
     """Return the changes of a generation and the next one, which is packed, too, as one.
 
     Raises:
@@ -174,9 +171,9 @@ def _pack_merged(root: Path, newest: Manifest, packed: NDArray[np.uint8]) -> NDA
     from clew.store.merged_changes import NEEDED, Beginning, merged  # that few saves need
 
     arrays = read_some(root, newest, (*NEEDED, CHANGE))
-    changes = [unpack(arrays[name]) for name in newest.changes]
+    changes = [unpack_change(arrays[name]) for name in newest.changes]
     beginning = Beginning.read(ColumnReader(arrays.__getitem__))
-    return pack(merged(beginning, [*changes, unpack(packed)]))
+    return pack_change(merged(beginning, [*changes, unpack_change(packed.data)]))
 
 
 def is_newest(saved: SavedAs) -> bool:
