@@ -423,6 +423,7 @@ SHARED = (
         "relevance.py",  # whether anything answers, before a method is asked
     ),
     *("seed/blend.py", "seed/bm25.py", "seed/dense.py"),  # the seed that AGRAG's own one is given
+    "seed/phrases.py",  # what tells that something answers, and a seed, too
     "seed/_symbols.py",  # what two seeds do where the question names source code
     "seed/_fact_filter.py",  # what three seeds do where the question has a model
     *("seed/_likely_languages.py", "seed/_identifier_model.py"),  # by which words are stemmed

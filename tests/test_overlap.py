@@ -159,3 +159,29 @@ def test_a_reflowed_text_is_read_once(tmp_path):
     found = index.ask("When do ferries leave?")
     assert len(found) == 1
     assert len(found.dropped) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "tells"),
+    [
+        *((name, True) for name in ("branch", "year", "author", "valid_from", "Category", "版")),
+        *(
+            (name, False)
+            for name in ("file_path", "pageLabel", "chunk-id", "source", "lastModified")
+        ),
+        *(
+            (name, False)
+            for name in ("_id", "DOCUMENT_ID", "title", "loc.lines", "seq_num", "docId")
+        ),
+    ],
+)
+def test_what_metadata_say_sets_equal_texts_apart_and_where_they_come_from_does_not(name, tells):
+    values = "Cork", "Bari", "Riga"
+    documents = [
+        clew.Document(value, "Open from ten to five.", {name: value}, source="hours")
+        for value in values
+    ]
+    found = clew.Index.from_documents(documents).ask("When is it open?")
+    assert [item.metadata[name] for item in found] == list(values if tells else values[:1])
+    same = [clew.Document(value, "Open from ten to five.", {name: 3}) for value in values]
+    assert len(clew.Index.from_documents(same).ask("When is it open?").items) == 1

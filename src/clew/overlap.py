@@ -7,8 +7,8 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,18 @@ from clew.algorithms.ranking import dense_ranks, reaches
 from clew.graph import Floats, Graph, Mask, freeze, texts_at
 
 TOGETHER = 8192  # texts that are made at once
+ORIGIN = frozenset((
+    "source", "path", "file", "filename", "folder", "directory", "url", "uri", "link", "href",
+    "page", "pages", "chunk", "index", "id", "ids", "uid", "uuid", "hash", "checksum", "digest",
+    "etag", "line", "lines", "start", "end", "offset", "position", "row", "seq", "sequence",
+    "created", "creation", "modified", "accessed", "size", "length", "count", "total", "tokens",
+    "words", "mime", "mimetype", "format", "encoding", "producer", "creator", "loader", "title",
+    "module", "read", "language", "score", "distance", "relevance", "embedding", "vector",
+    "doc", "document", "node", "parent", "ref",
+))  # fmt: skip
+"""Words in the names of metadata that say where a text comes from, or how it was found."""
+
+WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
 
 
@@ -59,9 +71,11 @@ class TextKeysPart:
 class DuplicatesPart:
     r"""The part that finds the copies: content of one kind with one text under the same sections.
 
-    The title of a document does not tell two texts apart: what stands in several files is read
-    once. A section does, since the same words may mean something else in it. Where lines end does
-    not tell them apart either, unless some are indented, as those of code are.
+    The title of a document does not tell two texts apart, nor do other metadata on where it comes
+    from: what stands in several files is read once. A section does, since the same words may mean
+    something else in it, and so do all other metadata: the opening hours of two branches are two
+    answers. Where lines end does not tell them apart either, unless some are indented, as those of
+    code are.
 
     Example:
         >>> from clew import Graph
@@ -73,9 +87,10 @@ class DuplicatesPart:
     of_vectors: ClassVar[bool] = False
 
     def compute(self, graph: Graph) -> Duplicates:
-        by_key: defaultdict[tuple[str, tuple[str, ...], str], list[int]] = defaultdict(list)
+        by_key: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for row, text in _texts_that_come_again(graph).items():
-            by_key[text, _sections_around(graph, row), graph.kinds[row]].append(row)
+            around = *_sections_around(graph, row), graph.kinds[row]
+            by_key[text, *around, *_told_by(graph.metadata[row])].append(row)
         return Duplicates.of([rows for rows in by_key.values() if len(rows) > 1], len(graph))
 
     def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Duplicates) -> Duplicates:
@@ -214,6 +229,23 @@ def _sections_around(graph: Graph, row: int) -> tuple[str, ...]:
     if sections and above >= 0 and sections[-1] == " ".join(graph.texts[above].split()):
         sections.pop()
     return tuple(sections)
+
+
+def _told_by(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what metadata say of a text, and not of where it comes from.
+
+    Example:
+        >>> _told_by({"branch": "Riga", "pageLabel": "3", "file_path": "a.md", "chunk-id": 7})
+        ("branch: 'Riga'",)
+    """
+    return tuple(
+        sorted(f"{name}: {value!r}" for name, value in metadata.items() if not _is_origin(name))
+    )
+
+
+@lru_cache(maxsize=1024)
+def _is_origin(name: str) -> bool:
+    return any(word.lower() in ORIGIN for word in WORD.findall(name))
 
 
 def may_overlap(graph: Graph, nodes: NDArray[np.int32]) -> bool:

@@ -31,6 +31,7 @@ from clew.graph import (
     AnyVectors,
     Floats,
     Graph,
+    Mask,
     Rows,
     VectorColumn,
     Vectors,
@@ -40,6 +41,7 @@ from clew.graph import (
 )
 from clew.seed._likely_languages import function_words_in
 from clew.seed.bm25 import InvertedIndex, InvertedIndexPart
+from clew.seed.phrases import has_rare_code
 from clew.text.stems import FUNCTION_WORDS
 
 MIN_RELEVANCE = 0.15
@@ -54,6 +56,10 @@ MIN_RELEVANCE_IN_CODE = 0.05
 MIN_WORDS = 1000
 """Fewer terms in all passages together are too few to tell: most words of a question are in none of
 a handful of sentences, whether one of them answers or not."""
+
+RELEVANCE_OF_CODE = 0.5
+"""What a passage has at least that has a rare code of the question: other words of it may be those
+that people ask with."""
 
 MAX_SAMPLE = 4096  # passages, evenly spaced, whose cosines say what is usual
 MAX_COVERING = 20  # passages with most of the question's words, of which one is the most relevant
@@ -154,6 +160,7 @@ class QuestionRelevance:
         deviation: the standard deviation of these; 0 where they do not differ.
         unknown: the share of the question's words that no passage has.
         n_terms: the number of distinct terms of the question.
+        has_code: bool [passages], which have a rare code that the question writes; None for none.
 
     Example:
         >>> from clew import Graph
@@ -172,6 +179,7 @@ class QuestionRelevance:
     deviation: float
     unknown: float
     n_terms: int
+    has_code: Mask | None = None
 
     @classmethod
     def of_question(
@@ -202,6 +210,8 @@ class QuestionRelevance:
         covered, known = index.postings.covered(numbers)
         unknown = (len(stems) - len(numbers)) * index.postings.idf(0)
         total = known + unknown
+
+        has_code = has_rare_code(graph, text)
 
         scored: Floats | None = None
         if scores is not None:
@@ -236,6 +246,7 @@ class QuestionRelevance:
             spread if spread > MIN_DEVIATION else 0.0,
             unknown / total if total else 1.0,
             len(stems),
+            None if has_code is None else has_code[index.rows],
         )
 
     @property
@@ -253,18 +264,27 @@ class QuestionRelevance:
         places = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         is_passage = self.rows[places] == rows
         values = np.full(len(rows), np.nan)
-        of_passages = self._of_places(places[is_passage])
-        values[is_passage] = relevance(*of_passages)
+        values[is_passage] = self._by_places(places[is_passage])
         return values
 
     @cached_property
     def best(self) -> float:
         """The highest relevance of a passage, looked for among those with most of the words."""
-        return float(relevance(*self.best_candidates()).max())
+        best = float(relevance(*self.best_candidates()).max())
+        has_code = self.has_code is not None and self.has_code.any()
+        return max(best, RELEVANCE_OF_CODE) if has_code else best
 
     def best_candidates(self) -> tuple[Floats, Floats, float, int, int]:
         """Return the arguments of `features` for the passages with most of the words."""
         return self._of_places(freeze(top_k(self.coverage, MAX_COVERING), np.int32))
+
+    def _by_places(self, places: Rows) -> Floats:
+        """Return the relevance of passages by their places in `rows`."""
+        values = relevance(*self._of_places(places))
+        if self.has_code is None:
+            return values
+        least: Floats = np.where(self.has_code[places], RELEVANCE_OF_CODE, 0.0)
+        return np.maximum(values, least)
 
     def _of_places(self, places: Rows) -> tuple[Floats, Floats, float, int, int]:
         """Return the arguments of `features` for passages by their places in `rows`."""

@@ -1,4 +1,4 @@
-"""Questions that name a version, a file or a symbol: is what they name read first?
+"""Questions that name a version, a file, a symbol or a code: is what they name read first?
 
     python -m tests.benchmarks.by_name FOLDER...
 
@@ -6,7 +6,9 @@ A folder is the source of a program as its author packs it, with a list of chang
 `pip download --no-binary :all: --no-deps click==8.1.8 && tar xzf click-8.1.8.tar.gz`. It is indexed as
 `clew index FOLDER` does it. Questions and gold are made by rule, without clew: headings of versions and the lines
 up to the next one, by their letters; files whose name no other file has; functions and classes that are
-defined once, by Python's own parser. A question is hit at k if one of the k first passages by score begins among the gold lines.
+defined once, by Python's own parser; codes that stand once in all texts, such as CVE-2017-8393, 8990/tcp, an ISBN, an e-mail
+address or the option of a command. A question is hit at k if one of the k first passages by score begins among the gold lines,
+or has the code.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ TEMPLATES = {
     "version": ("What changed in version {}?", "What is new in {}?", "When was {} released?"),
     "file": ("What is in {}?", "What does {} do?", "{}"),
     "symbol": ("What does {} do?", "What arguments does {} take?", "How does {} work?"),
+    "code": ("What is said about {}?", "What is {}?", "Where is {} mentioned?", "{}"),
 }
+TEXTS = (".txt", ".md", ".rst", ".log", ".1", ".8")
+CODE = re.compile(r"(?<![\w-])(?:--)?[A-Za-z0-9]+(?:[-/:@_.][A-Za-z0-9]+)*(?![\w-])")
 CUTS = (1, 3, 10)
 VERSION = re.compile(r"^(?:\W*)(?:version\s+|v)?(\d+\.\d+(?:\.\d+)*)\b[^.\n]{0,60}$", re.IGNORECASE)
 UNDERLINE = re.compile(r"^([-=~^\"'*+#])\1{2,}\s*$")
@@ -37,10 +42,11 @@ CHANGES = re.compile(r"(?:changes|changelog|history|news|releases?)\b", re.IGNOR
 
 @dataclass(frozen=True)
 class Question:
-    """A question, its kind, and the lines of the file that answer it, from 1."""
+    """A question, its kind, what it names, and the lines of the file that answer it, from 1."""
 
     text: str
     kind: str
+    name: str
     file: str
     lines: range
 
@@ -48,12 +54,17 @@ class Question:
 def questions_on(folder: Path, most: int) -> list[Question]:
     """Return up to so many questions of each kind, drawn and worded by chance."""
     rng, found = random.Random(0), list[Question]()
-    by_kind = {"version": versions_in, "file": files_in, "symbol": symbols_in}
+    by_kind = {
+        "version": versions_in,
+        "file": files_in,
+        "symbol": symbols_in,
+        "code": codes_in,
+    }
     for kind, find in by_kind.items():
         named = sorted(find(folder), key=lambda one: (one[0], one[1]))
         for name, file, lines in rng.sample(named, min(most, len(named))):
             text = rng.choice(TEMPLATES[kind]).format(name)
-            found.append(Question(text, kind, file, lines))
+            found.append(Question(text, kind, name, file, lines))
     return found
 
 
@@ -106,6 +117,32 @@ def symbols_in(folder: Path) -> Iterator[tuple[str, str, range]]:
             yield name, file, lines
 
 
+def codes_in(folder: Path) -> Iterator[tuple[str, str, range]]:
+    """Yield (code, file, lines) for what looks like a code and stands once in all texts."""
+    places: dict[str, tuple[str, range]] = {}
+    often: Counter[str] = Counter()
+    for path in folder.rglob("*"):
+        if path.suffix not in TEXTS:
+            continue
+        file = path.relative_to(folder).as_posix()
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+            for written in CODE.findall(line):
+                often[written.lower()] += 1
+                places[written] = file, range(number, number + 1)
+    for code, (file, lines) in places.items():
+        if often[code.lower()] == 1 and looks_like_a_code(code):
+            yield code, file, lines
+
+
+def looks_like_a_code(written: str) -> bool:
+    """Return whether it has letters and digits, or many digits and a sign, or is an option or an address."""
+    letters, digits = (sum(map(test, written)) for test in (str.isalpha, str.isdigit))
+    if len(written) < 5 or written.replace(".", "").isdigit() or VERSION.match(written):
+        return False
+    has_sign = any(sign in written for sign in "-/:")
+    return bool((letters and digits) or (digits >= 6 and has_sign) or written[:2] == "--" or "@" in written)  # fmt: skip
+
+
 def measure(
     index: clew.Index, folder: Path, questions: Sequence[Question], recipe: str
 ) -> dict[str, list[int]]:
@@ -116,6 +153,8 @@ def measure(
         items = index.ask(question.text, recipe=method, limit=max(CUTS)).items
         ranked = sorted(items, key=lambda item: -item.score)
         hits = [i for i, item in enumerate(ranked, 1) if answers(item, folder, question)]
+        if question.kind == "code":
+            hits = [i for i, item in enumerate(ranked, 1) if question.name in item.text]
         places[question.kind].append(hits[0] if hits else 0)
     return places
 

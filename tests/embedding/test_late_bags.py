@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,6 +171,21 @@ def test_an_index_is_the_same_and_a_question_that_compares_no_name_makes_none(sm
     dense = Index.from_documents(documents(40), extractor=Names())
     same(index.graph, dense.graph)
     assert answer.ids == dense.ask(QUERY).ids
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda index: pickle.loads(pickle.dumps(index))])
+def test_a_copy_before_anything_is_compared_has_the_same_vectors_and_answers(small, copied):
+    titled = [replace(one, metadata={"title": f"Voyage {one.id}x"}) for one in documents(40)]
+    index = Index.from_documents(titled, extractor=Names())  # names have words of no passage
+    assert is_made(index) == [False, False]
+    other = copied(index)
+    same(index.graph, other.graph)
+    assert np.array_equal(other.graph.facts.vectors[:], index.graph.facts.vectors[:])
+    for recipe in ("hipporag", "agrag", "dense"):
+        one, two = (each.ask(QUERY, recipe=recipe) for each in (index, other))
+        assert (one.text, [item.score for item in one]) == (two.text, [item.score for item in two])
+    changed, both = (each.add([Document("new", "Zoë met Eva Lund.")]) for each in (index, other))
+    same(changed.graph, both.graph)
 
 
 @pytest.mark.parametrize("asked", [False, True])

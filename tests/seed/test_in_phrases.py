@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import clew
 from clew import Index
 from clew.graph import Graph
 from clew.seed import BM25, InPhrases
@@ -128,6 +129,7 @@ def test_words_between_quotation_marks_are_looked_for_side_by_side(marks):
         "e.g. graph.of",
         'Who sang "Red Blue" and "It Rose by E.g."?',  # titles
         'Is "a" red blue, and "b"?',  # nothing stands between the second mark and the third
+        "Are it 10mb, the 2nd, of 1990s and 2,000,000?",
         "",
     ],
 )
@@ -135,6 +137,52 @@ def test_a_question_without_phrases_keeps_its_scores(question):
     graph = Graph.of(["A mother in law sails.", "It is red blue, and it rose by 4.50 e.g."])
     query = question or "x"
     assert np.array_equal(scores(graph, query, InPhrases(BM25())), scores(graph, query, BM25()))
+
+
+CODES = ["CVE-2017-{n}", "{n}/tcp", "0x8007{n}", "getValue{n}", "978-3-16-{n}-0", "anna.{n}@mail.example.org", "--assume-{w}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize(
+    "question", ["{}", "What is said about {}?", "オプション{}は何をしますか？"]
+)
+def test_what_has_a_rare_code_is_first_among_texts_that_are_full_of_its_parts(code, question):
+    """Each text has the parts of all codes, one of them the code."""
+    parts = " ".join(code.format(n="", w="").replace("-", " ").replace("/", " ").split())
+    words = [f"w{chr(97 + i // 26)}{chr(97 + i % 26)}x" for i in range(60)]
+    texts = [
+        f"Ledger {i}: {code.format(n=4000 + i, w=words[i])}. {parts} {parts} {4000 + (i * 7) % 60} {words[(i * 7) % 60]}"
+        for i in range(60)
+    ]
+    index = Index.from_documents([clew.Document(str(i), text) for i, text in enumerate(texts)])
+    for i in (0, 17, 42):
+        asked = question.format(code.format(n=4000 + i, w=words[i]))
+        assert index.ask(asked, limit=1).items[0].document == str(i)
+
+
+def test_a_code_counts_where_few_have_it_and_by_its_own_signs():
+    graph = Graph.of(
+        ["Fix ab-12.", "Fix ab-123.", "Fix ab-12-c.", "Fix xab-12.", "Fix AB-12, all.", "ab 12"]
+    )
+    factors = scores(graph, "fix ab-12", InPhrases(BM25(), gain=2)) / scores(
+        graph, "fix ab-12", BM25()
+    )
+    assert factors == pytest.approx([3, 1, 1, 1, 3, 1])
+    many = Graph.of(["Fix ab-12."] * 6 + ["Fix ab-13."] * 60)
+    factors = scores(many, "fix ab-12", InPhrases(BM25(), gain=2)) / scores(
+        many, "fix ab-12", BM25()
+    )
+    assert factors == pytest.approx([1 + 2 * (3 / 6) ** 2] * 6 + [1] * 60)
+
+
+def test_a_rare_code_says_that_something_answers_whatever_else_is_asked(tmp_path):
+    words = "snapshot taken from the trunk fixes segfault overflow in linker symbols of archives"
+    lines = [f"Fix PR{i + 2000}, {' '.join(words.split()[i % 9 :])}." for i in range(300)]
+    (tmp_path / "changes.txt").write_text("\n\n".join(lines), encoding="utf-8")
+    index = Index.from_documents(tmp_path)
+    found = index.ask("Why does Ben's colleague complain about PR2104 again?")
+    assert "PR2104" in found.items[0].text
+    assert not index.ask("Why does Ben's colleague complain about PR9104 again?").items
 
 
 def test_a_gain_below_zero_is_refused():

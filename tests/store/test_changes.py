@@ -23,7 +23,7 @@ from clew.cli import main
 from clew.embedding import compact
 from clew.index import in_place
 from clew.seed.bm25 import InvertedIndexPart
-from clew.store import difference, manifest, row_changes, saving
+from clew.store import difference, manifest, row_changes, saving, tables
 from clew.store.change_files import unpack_change
 from clew.store.lock import locked
 from clew.store.manifest import generations, read_manifest
@@ -122,10 +122,15 @@ class Saves(RuleBasedStateMachine):
         vectors=st.booleans(),
         fitted=st.booleans(),
         extractor=st.sampled_from([None, Names(), NamesAndSymbols()]),
+        large=st.sampled_from(["", "texts stay stored", "vectors are bags", "both"]),
     )
-    def build(self, made, vectors, fitted, extractor):
+    def build(self, made, vectors, fitted, extractor, large):
         self.patch = pytest.MonkeyPatch()
         every_size(self.patch)
+        if large in ("texts stay stored", "both"):
+            self.patch.setattr(tables, "MIN_STORED", 0)
+        if large in ("vectors are bags", "both"):
+            self.patch.setattr(compact, "MIN_COMPACT", 0)
         self.patch.setattr(saving, "MAX_CHANGES", 3)
         self.patch.setattr(store.disk, "sync", lambda _: None)
         self.folder = Path(tempfile.mkdtemp())
@@ -496,6 +501,26 @@ def test_rows_are_found_again_as_by_definition(seed, window, runs, monkeypatch):
         assert change.numbering.tolist() == [numbers.get(row, -1) for row in range(len(before))]
         if seed % 2:
             assert (change.gone.tolist(), change.new.tolist()) == ([3, 70, 71], [0, 51, 199])
+
+
+def test_the_vector_of_a_document_that_moved_is_still_known_after_loading(
+    embed, tmp_path, at_any_size
+):
+    """A document of more nodes than are looked at, which stands before it, is put in its place anew."""
+    given = np.eye(24, dtype=np.float32)[3]
+    long = [f"Ferry {i} sails to Delos at nine." for i in range(80)]
+    index = Index.from_documents(
+        [*corpus(40), Document("long", "\n\n".join(long))], embedder=embed, splitter=Splitter(8)
+    )
+    index.save(tmp_path)
+    index = index.upsert([Document("own", "The sea.", vector=given)])
+    index.save(tmp_path)
+    index = index.upsert([Document("long", "\n\n".join([*long[:-1], "A zebra sleeps."]))])
+    index.save(tmp_path)
+    assert len(newest(tmp_path).changes) == 2
+    loaded = Index.load(tmp_path, embedder=embed, verify="full")
+    assert np.array_equal(loaded.document_of["own"].vector, given)
+    same_record(index.compact(), loaded.compact())
 
 
 def test_vectors_that_were_found_whole_are_not_hashed_again_after_a_change(embed, changed, hashed):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import clew
 from clew.store import tables, text_column
+from clew.store.column_kinds import Texts
 from clew.store.tables import ColumnWriter
 from clew.store.text_column import StringTable, TextColumn
 
@@ -130,6 +131,16 @@ def test_an_index_of_stored_texts_answers_changes_and_is_saved_as_any_other(monk
             lazily.save(tmp_path / "two")
             lazily = clew.Index.load(tmp_path / "two", extractor=clew.Names()).delete("d2")
             at_once = at_once.delete("d2")
+
+
+@given(texts, st.lists(texts, max_size=3), st.data())
+def test_a_column_through_changes_has_each_text_at_its_place(some, others, data):
+    """Stored texts and those of changes, one behind the other, in any order."""
+    parts = [stored(some), *map(tuple, others)]
+    together = [text for part in parts for text in part]
+    places = data.draw(st.lists(st.sampled_from(range(len(together))))) if together else []
+    gathered = Texts().gather(parts, np.array(places, np.int64))
+    assert list(gathered) == [together[place] for place in places]
 
 
 @given(

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, Protocol
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,14 @@ MAX_COUNTED = 20_000  # texts that came since a build, whose bags are kept: some
 MAX_READ_TERMS = 50_000
 """Terms of a table that keeps how all are written, and their rarest pieces: some 5 MB."""
 MAX_WITHOUT_BAGS = 1000  # texts without a bag, whose counts are kept: some 10 KB each
+
+
+class CountedLate(Protocol):
+    """Texts that are counted when one of them is first compared; see `late_bags.LateTexts`."""
+
+    def count(self) -> object:
+        """Count the words of all, where they are not counted."""
+        ...
 
 
 class _Asked:
@@ -195,6 +205,23 @@ class BagTable:
         self.recent: Kept[str, TextBags] = Kept(MAX_COUNTED)
         self.counted_texts: Kept[str, TextCounts] = Kept(MAX_WITHOUT_BAGS)
         self._numbers: Numbering[str] | None = None
+        self._late: WeakSet[CountedLate] = WeakSet()
+
+    def expect_terms_of(self, texts: CountedLate) -> None:
+        """Let texts teach the table their terms later: at the latest when it is copied."""
+        self._late.add(texts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy is made of: with all terms, since bags may be copied behind it.
+
+        A copy has its rows elsewhere in memory, so that it has to learn anew which are asked for.
+        """
+        for texts in list(self._late):
+            texts.count()
+        return self.__dict__ | {"_late": None, "_asked": Kept(MAX_SORTED)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state | {"_late": WeakSet()})
 
     @property
     def terms(self) -> Sequence[str]:

@@ -54,6 +54,7 @@ class LateTexts:
         self._counted: dict[int, tuple[TextCounts, NDArray[np.int64]]] | None = None
         self.renew_locks()
         renew_after_fork(self)
+        table.expect_terms_of(self)
 
     def renew_locks(self) -> None:
         """Renew the lock: after a fork, what another thread was counting is counted again."""
@@ -70,11 +71,16 @@ class LateTexts:
         They are as `narrowed` returns them.
         """
         with self._lock:
+            return self.count()[group]
+
+    def count(self) -> dict[int, tuple[TextCounts, NDArray[np.int64]]]:
+        """Count the words of all, where they are not counted; return the counts of every group."""
+        with self._lock:
             if self._counted is None:
                 with collecting_rarely():
                     self._counted = dict(enumerate(self._count()))
                 self._texts, self._counts_of = tuple, None  # they are not needed any more
-            return self._counted[group]
+            return self._counted
 
     def forget(self, group: int) -> None:
         """Forget the counts of a group, whose bags are made."""

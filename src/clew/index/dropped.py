@@ -69,7 +69,10 @@ def warning_if_dropped(changed: T, before: object) -> T:
 
 
 def _warn_if_dropped(call: _Call) -> None:
-    frame = sys._getframe(2)  # the first is weakref's own
+    try:
+        frame = sys._getframe(2)  # the first is weakref's own
+    except ValueError:  # an error ends the program, and no function runs any more
+        return
     if call.is_dropped_in(frame):
         warnings.warn(
             f"an index does not change: {call.name}() returns the changed one, which was dropped "

@@ -199,7 +199,8 @@ class Texts:
     def gather(self, parts: Sequence[Sequence[str]], places: NDArray[np.int64]) -> Sequence[str]:
         stored, n = parts[0], len(parts[0])
         if isinstance(stored, TextColumn):
-            first = int(np.searchsorted(places >= n, True))  # of those that a change has
+            changed_places = np.flatnonzero(places >= n)  # of those that a change has
+            first = int(changed_places[0]) if len(changed_places) else len(places)
             if (places[first:] >= n).all():  # no stored text has to be made
                 column, changed = stored.take(places[:first]), list(chain(*parts[1:]))
                 return column + [changed[place - n] for place in places[first:].tolist()]

@@ -80,7 +80,7 @@ def difference(
         now = columns_of_table(other, table, kinds)
         for name, kind in kinds.items():
             _write_column(writer, table, name, kind, (then[name], now[name]), changes, after)
-    _write_documents(writer, before, after)
+    _write_documents(writer, before, after, changes[NODES])
     _write_triples(writer, "given", before.facts, after.facts)
     _write_triples(writer, "read", before.extracted, after.extracted)
     write_learnt(writer, before.knowledge, after.knowledge)
@@ -196,11 +196,19 @@ def rows_with_other_values(
     return np.concatenate(found)
 
 
-def _write_documents(writer: ColumnWriter, before: SavedIndex, after: SavedIndex) -> None:
+def _write_documents(
+    writer: ColumnWriter, before: SavedIndex, after: SavedIndex, nodes: RowChange
+) -> None:
     then, now = (
         np.fromiter(map(id, each.documents), np.int64, len(each.documents))
         for each in (before, after)
     )
+    came = {after.graph.ids[row] for row in nodes.new.tolist()}
+    moved = came.intersection(before.graph.ids[row] for row in nodes.gone.tolist())
+    for place, document in enumerate(after.documents if moved else ()):
+        # The vector of a document is that of its node: one that moved is written with it again.
+        if document.id in moved and document.vector is not None:
+            now[place] = -1 - place
     change = change_of_numbers([then], [now])  # each comes once
     write_row_change(writer, "documents", change)
     new = [after.documents[row] for row in change.new.tolist()]

@@ -24,7 +24,7 @@ from clew.seed.section_sizes import LEAD_IN, OF_LIST, SectionSizesPart
 from clew.store.tables import ColumnReader, ColumnWriter
 from clew.version import __version__
 
-FOUND = 2
+FOUND = 3
 """Raised when a part is computed in another manner between two versions of clew."""
 
 MADE_BY = f"{__version__} {FOUND}"
