@@ -400,6 +400,11 @@ class Candidates:
             return lambda _, ids: vectors_in_faiss(self.index, ids)
         return reader_of(self.index.vector_store)
 
+    @property
+    def _is_empty(self) -> bool:
+        """Whether a store in memory holds nothing: an older LlamaIndex fails to search it."""
+        return _vectors_in_memory(self.index) == {}
+
     def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):
             vectors = self._read(request)
@@ -411,6 +416,8 @@ class Candidates:
         if isinstance(request, Search):
             if is_over_faiss(self.index):
                 return find_in_faiss(self.index, request)
+            if self._is_empty:
+                return SearchResults([])
             retriever, vectors = self._retriever(request)
             try:
                 return self._results(retriever.retrieve(request.bundle), vectors)
@@ -434,7 +441,8 @@ class Candidates:
             if vector is None:
                 return await asyncio.to_thread(self._carry_out, request)
             return vector
-        if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
+        has_query = type(self.index.vector_store).aquery is not BasePydanticVectorStore.aquery
+        if self._is_empty or not has_query:
             return await asyncio.to_thread(self._carry_out, request)
         retriever, vectors = self._retriever(request)
         return self._results(await retriever.aretrieve(request.bundle), vectors)
