@@ -13,7 +13,15 @@ from llama_index.core.instrumentation.event_handlers import BaseEventHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import (
+    Document,
+    ImageNode,
+    MediaResource,
+    MetadataMode,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
 from llama_index.postprocessor.clew import ClewPostprocessor
 from pydantic import ValidationError
 
@@ -282,3 +290,18 @@ def test_without_an_explanation_the_metadata_are_the_callers_own(found, question
     told = ClewPostprocessor(budget=90).postprocess_nodes(found, query_str=question)
     assert ids(told) == ids(read)
     assert all("clew_rank" in one.node.metadata for one in told)
+
+
+def test_the_media_of_a_document_come_back_with_the_text():
+    picture = MediaResource(data=b"a picture", mimetype="image/png")
+    text = MediaResource(text="Ada Brandt *sails* to Riga.", mimetype="text/markdown")
+    came = Document(id_="a", text_resource=text, image_resource=picture, metadata={"year": 1931})
+    (one,) = ClewPostprocessor().postprocess_nodes(
+        [NodeWithScore(node=came, score=1.0)], query_str="Who sails?"
+    )
+    assert (one.text, one.metadata["clew_rank"], one.node.hash) == (text.text, 1, came.hash)
+    assert (one.node.text_resource, one.node.image_resource) == (text, picture)
+    if hasattr(Document, "get_content_blocks"):  # an older LlamaIndex shows no pictures
+        blocks = came.get_content_blocks(MetadataMode.LLM)
+        assert len(blocks) == 3
+        assert one.node.get_content_blocks(MetadataMode.LLM) == blocks

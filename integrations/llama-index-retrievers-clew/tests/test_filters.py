@@ -147,6 +147,21 @@ def test_an_array_is_the_list_of_its_values(operator: FilterOperator):
             assert allowed({"x": np.array(has)}) is allowed({"x": has})
 
 
+@pytest.mark.parametrize("has", [0, 3, float("nan"), True])
+def test_a_number_of_numpy_is_the_number(has: float):
+    for operator, value in (
+        (FilterOperator.IS_EMPTY, None),
+        (FilterOperator.EQ, [3, 4]),
+        (FilterOperator.NE, [3]),
+        (FilterOperator.EQ, 3),
+        (FilterOperator.IN, [3, 4]),
+    ):
+        one = MetadataFilter(key="x", value=value, operator=operator)
+        allowed = where_of(MetadataFilters(filters=[one]))
+        assert allowed is not None
+        assert allowed({"x": np.array([has])[0]}) is allowed({"x": has})
+
+
 def test_no_filters_allow_everything():
     assert where_of(None) is None
     assert where_of(MetadataFilters(filters=[])) is None

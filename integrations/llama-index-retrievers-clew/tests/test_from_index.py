@@ -201,6 +201,23 @@ async def test_a_store_that_keeps_the_text_gives_candidates_that_are_narrowed(
     assert len(wanted) > 1
 
 
+@pytest.mark.parametrize("kind", [SimpleVectorStore, KeepsText])
+async def test_a_question_that_wants_more_nodes_than_candidates_finds_so_many(kind, embed_model):
+    crowd = [TextNode(text=f"Boat {i} sails to port {i % 7}.", id_=str(i)) for i in range(90)]
+    index = VectorStoreIndex(
+        crowd,
+        storage_context=StorageContext.from_defaults(vector_store=kind()),
+        embed_model=embed_model,
+    )
+    retriever = ClewRetriever.from_index(index, budget=None, hops=0, recipe="dense")
+    for wanted in (40, 70, 99):
+        narrow = retriever.with_options(similarity_top_k=wanted)
+        found = ids(narrow.retrieve("Which boat sails to port 3?"))
+        assert found == ids(await narrow.aretrieve("Which boat sails to port 3?"))
+        best = index.as_retriever(similarity_top_k=wanted).retrieve("Which boat sails to port 3?")
+        assert len(found) == len({*found}) == len(best) == min(wanted, 90)
+
+
 async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     store, nodes, embed_model
 ):
@@ -441,9 +458,7 @@ def test_a_store_that_keeps_the_text_is_asked_though_the_docstore_holds_referenc
     assert set(ids(ClewRetriever.from_index(hosted).retrieve(question))) > {"theodore", "corfu"}
 
 
-def test_what_there_is_nothing_to_read_in_is_refused(nodes, embed_model):
-    with pytest.raises(ValueError, match="VectorStoreIndex holds no nodes"):
-        ClewRetriever.from_index(VectorStoreIndex([], embed_model=embed_model))
+def test_a_property_graph_index_is_refused(nodes, embed_model):
     graph = PropertyGraphIndex(
         nodes, kg_extractors=[ImplicitPathExtractor()], embed_kg_nodes=False, use_async=False
     )
@@ -509,7 +524,7 @@ class FaissVectorStore(BasePydanticVectorStore):
     def query(self, query, **kwargs):
         assert query.filters is None
         self._asked.append(query.similarity_top_k)
-        rows = np.array(self._rows)
+        rows = np.reshape(self._rows, (len(self._rows), len(query.query_embedding)))
         cosines = rows @ query.query_embedding / np.linalg.norm(rows, axis=1)
         nearest = np.argsort(-cosines, kind="stable")[: query.similarity_top_k]
         distances = 1 - cosines[nearest]  # less is nearer
@@ -587,6 +602,15 @@ def test_no_node_of_faiss_is_embedded_again(candidates, nodes, embed_model, ques
     assert ids(found) == ids(same)
 
 
+def test_an_index_over_faiss_without_nodes_is_searched_when_some_come(embed_model):
+    index = over_faiss([], embed_model)
+    retriever = ClewRetriever.from_index(index)
+    assert retriever.retrieve("Who steers?") == []
+    index.insert_nodes([TextNode(text="Ann steers.", id_="ann")])
+    assert ids(retriever.retrieve("Who steers?")) == ["ann"]
+    assert index.vector_store._asked
+
+
 def test_an_index_of_faiss_s_that_gives_no_vectors_is_read_whole(nodes, embed_model, question):
     index = over_faiss(nodes, embed_model, FaissOfLists)
     retriever = ClewRetriever.from_index(index)
@@ -618,7 +642,7 @@ async def test_a_filter_is_asked_of_as_many_of_faiss_s_nearest_as_it_takes(wante
         ]
     )
     retriever = ClewRetriever.from_index(
-        index, candidates=5, hops=0, filters=only, budget=None, recipe="dense", similarity_top_k=9
+        index, candidates=5, hops=0, filters=only, budget=None, recipe="dense", similarity_top_k=5
     )
     found = ids(retriever.retrieve(who))
     assert found == ids(await retriever.aretrieve(who))

@@ -7,13 +7,20 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core import (
+    SimpleKeywordTableIndex,
+    StorageContext,
+    SummaryIndex,
+    VectorStoreIndex,
+)
+from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import Document, TextNode
 from llama_index.core.storage.docstore.keyval_docstore import KVDocumentStore
 from llama_index.core.storage.kvstore import SimpleKVStore
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever
+from llama_index.retrievers.clew.candidates import Candidates
 
 import clew
 
@@ -149,6 +156,59 @@ async def test_an_index_that_was_emptied_gives_nothing_until_nodes_come(nodes, e
     assert retriever.retrieve(FERRY) == []
     index.insert_nodes([TextNode(text=sails("six").text)])
     assert texts(retriever.retrieve(FERRY)) == {sails("six").text}
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+@pytest.mark.parametrize("splitter", [None, SentenceSplitter()])
+async def test_a_retriever_begins_with_no_documents_and_is_saved_and_takes_some(
+    splitter, is_own, embed_model, tmp_path
+):
+    given, how = embed_model if is_own else None, {} if splitter is None else {"splitter": splitter}
+    begun = ClewRetriever.from_documents([], given, extractor=clew.Names(), budget=321, **how)
+    begun.persist(tmp_path)
+    opened = ClewRetriever.from_persist_dir(tmp_path, given, **how)
+    for retriever in (begun, opened, ClewRetriever.from_nodes([], given, extractor=clew.Names())):
+        assert retriever.retrieve(FERRY) == await retriever.aretrieve(FERRY) == []
+        assert retriever.index is None
+        assert retriever.refresh_ref_docs([]) == []
+        retriever.delete_ref_doc("ferry")
+        assert retriever.refresh_ref_docs([sails("ten")]) == [True]
+        assert texts(await retriever.aretrieve(FERRY)) == {sails("ten").text}
+        assert retriever.index.config.extractor == clew.Names()
+        assert retriever.index.fitted == (not is_own)
+        retriever.persist(tmp_path)
+        again = ClewRetriever.from_persist_dir(tmp_path, given, **how)
+        assert texts(again.retrieve(FERRY)) == {sails("ten").text}
+    assert (begun.budget, opened.budget) == (321, 321)
+    with pytest.raises(ValueError, match="no documents"):
+        ClewRetriever.from_documents([], given, facts={"ferry": [("ferry", "sails to", "Paxos")]})
+
+
+@pytest.mark.parametrize("candidates", [50, None])
+@pytest.mark.parametrize("kind", [VectorStoreIndex, SummaryIndex, SimpleKeywordTableIndex])
+async def test_a_retriever_over_an_index_without_nodes_follows_what_comes_and_goes(
+    kind, candidates, embed_model, tmp_path
+):
+    how = {"embed_model": embed_model} if kind is VectorStoreIndex else {}
+    if kind is SimpleKeywordTableIndex:
+        how["llm"] = MockLLM()
+    index = kind([], **how)
+    retriever = ClewRetriever.from_index(index, embed_model, candidates=candidates)
+    assert retriever.retrieve(FERRY) == await retriever.aretrieve(FERRY) == []
+    is_asked = kind is VectorStoreIndex and candidates is not None
+    assert isinstance(retriever.index, Candidates) == is_asked
+    if not is_asked:
+        retriever.persist(tmp_path)
+        assert ClewRetriever.from_persist_dir(tmp_path, embed_model).retrieve(FERRY) == []
+    for at in ("ten", "noon"):
+        node = TextNode(id_=at, text=sails(at).text)
+        index.insert_nodes([node])
+        assert texts(await retriever.aretrieve(FERRY)) == {node.text}
+        assert texts(ClewRetriever.from_index(index, embed_model).retrieve(FERRY)) == {node.text}
+        index.delete_nodes([at])
+        assert retriever.retrieve(FERRY) == []
+        emptied = ClewRetriever.from_index(index, embed_model, candidates=candidates)
+        assert emptied.retrieve(FERRY) == []
 
 
 def test_the_same_documents_again_change_nothing_and_are_not_embedded(documents, embed_model):

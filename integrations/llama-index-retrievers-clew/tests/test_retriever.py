@@ -6,6 +6,7 @@ import asyncio
 import copy
 import pickle
 import threading
+from typing import Any
 
 import pytest
 from llama_index.core import MockEmbedding, SummaryIndex, VectorStoreIndex
@@ -17,10 +18,21 @@ from llama_index.core.node_parser import HierarchicalNodeParser, SentenceSplitte
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import Document, IndexNode, NodeRelationship, QueryBundle, TextNode
+from llama_index.core.schema import (
+    Document,
+    ImageDocument,
+    ImageNode,
+    IndexNode,
+    MediaResource,
+    Node,
+    NodeRelationship,
+    QueryBundle,
+    TextNode,
+)
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.clew import ClewRetriever
+from pydantic import Field, PrivateAttr, field_serializer
 
 import clew
 from clew.read import Piece
@@ -439,6 +451,102 @@ def test_a_node_that_stands_for_an_index_keeps_its_hash_and_so_does_one_that_was
             assert found.node.hash == own[found.node_id]
             assert pickle.loads(pickle.dumps(found.node)).hash == own[found.node_id]
             assert isinstance(found.node, IndexNode) == (found.node_id == "p")
+
+
+class Row(TextNode):
+    """A row of a table, which tells none but itself of classes that are made of it."""
+
+    page: int = 0
+    tags: list[str] = Field(default_factory=list)
+
+    def __init_subclass__(cls, /, table: str, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+
+
+class DatedRow(Row, table="dated"):
+    """One with a constructor, a serializer, a private attribute and a hash of its own."""
+
+    text: str = Field(default="", alias="words")
+    _read: int = PrivateAttr(0)
+
+    def __init__(self, *, page: int = 7, **fields: Any) -> None:
+        super().__init__(page=page, **fields)
+
+    @field_serializer("page")
+    def _page(self, page: int) -> str:
+        return f"page {page}"
+
+    @property
+    def hash(self) -> str:
+        return f"{self.page} {self.text} {self.metadata}"
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "DatedRow"
+
+
+@pytest.mark.parametrize("kind", [Row, DatedRow])
+def test_a_node_of_a_class_of_ones_own_keeps_its_class_its_fields_and_its_hash(kind):
+    came = [
+        kind(id_="a", text="Ada Brandt sails to Riga.", page=3, tags=["sea"], metadata={"no": 1}),
+        kind(id_="b", text="Who sails? Ben Okri sails to Riga.", page=4, metadata={"no": 2}),
+    ]
+    own = {node.node_id: node for node in came}
+    retriever = ClewRetriever.from_nodes(came, similarity_top_k=2)
+    for node in came:
+        if kind is DatedRow:
+            node._read = node.page
+    for question in ("Who sails?", "Where does Ada Brandt sail?"):
+        found = [one.node for one in retriever.retrieve(question)]
+        assert len({type(node) for node in found}) == 1
+        assert {node.node_id for node in found} == {"a", "b"}
+        for node in found:
+            theirs = own[node.node_id]
+            assert isinstance(node, kind)
+            assert node.hash == theirs.hash
+            assert "clew_rank" in node.metadata
+            assert getattr(node, "_read", None) == getattr(theirs, "_read", None)
+            changed = {name for name in theirs.to_dict() if "metadata" in name}
+            assert {k: v for k, v in node.to_dict().items() if k not in changed} == {
+                k: v for k, v in theirs.to_dict().items() if k not in changed
+            }
+            pickled = pickle.loads(pickle.dumps(node))
+            assert type(pickled) is type(node)
+            assert pickled.hash == copy.deepcopy(node).hash == theirs.hash
+            assert pickled.to_dict() == node.to_dict()
+
+
+def test_the_media_of_a_document_come_back_with_the_text():
+    picture = MediaResource(data=b"a picture", mimetype="image/png")
+    came = [
+        Document(id_="a", text="Ada Brandt sails to Riga.", image_resource=picture),
+        Node(
+            id_="b",
+            text_resource=MediaResource(text="Who *sails*?", mimetype="text/markdown"),
+            audio_resource=MediaResource(data=b"a sound", mimetype="audio/mpeg"),
+            video_resource=MediaResource(url="https://example.org/film.mp4"),
+        ),
+        ImageDocument(id_="c", text="Ben Okri sails to Riga.", image=b"another picture"),
+        ImageNode(id_="d", text="A ship sails.", image_path="ship.png"),
+        Document(id_="e", text="Nobody sails."),
+    ]
+    retriever = ClewRetriever.from_nodes(came, similarity_top_k=5, budget=None)
+    found = {one.node_id: one for one in retriever.retrieve("Who sails to Riga?")}
+    assert len(found) == len(came)
+    for node in came:
+        one = found[node.node_id]
+        assert one.text == node.get_content()
+        for same in (one.node, pickle.loads(pickle.dumps(one.node))):
+            for name in ("image_resource", "audio_resource", "video_resource"):
+                assert getattr(same, name, None) == getattr(node, name, None)
+            assert same.hash == node.hash
+            if hasattr(Node, "get_content_blocks") and node.node_id != "d":  # which has no file
+                assert same.get_content_blocks() == node.get_content_blocks()
+    assert found["b"].node.text_resource == came[1].text_resource
+    assert found["d"].node.image_path == "ship.png"
+    found["a"].node.image_resource.mimetype = "image/gif"
+    assert picture.mimetype == came[0].image_resource.mimetype == "image/png"
+    assert not hasattr(found["e"].node, "image_resource")
 
 
 def test_what_the_objects_of_an_index_stand_for_is_read(embed_model):

@@ -109,3 +109,19 @@ def test_an_array_beside_a_heading_does_no_harm():
     sized = TextNode(id_="a", text="It was discontinued in 2021.", metadata={"size": np.arange(3)})
     (one,) = ClewRetriever.from_nodes([sized]).retrieve(WHEN)
     assert one.metadata["size"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize("hidden", [[], ["title"]])
+def test_a_title_that_is_no_value_is_no_heading(missing, hidden):
+    metadata = {"title": missing, "file_name": "nancy.md"}
+    how = {"metadata": metadata, "excluded_llm_metadata_keys": [*hidden, "file_name"]}
+    node = TextNode(id_="a", text="It was discontinued in 2021.", **how)
+    (one,) = ClewRetriever.from_nodes([node]).retrieve(WHEN)
+    assert one.node.get_content(MetadataMode.LLM) == node.get_content(MetadataMode.LLM)
+    assert str(missing) not in one.metadata.get("clew_heading", "")
+    book = Document(id_="wren", text=BOOK, **how)
+    pieces = ClewRetriever.from_documents([book], splitter=clew.Splitter()).retrieve(WHEN)
+    last = next(one for one in pieces if "2021" in one.text)
+    assert last.metadata["clew_heading"].endswith("Wren flow meter > History")
+    assert str(missing) not in last.metadata["clew_heading"].split(" > ")

@@ -54,6 +54,7 @@ from clew.adapters import (
     IndexConfig,
     IndexKeywords,
     Method,
+    QueryOptions,
     empty_context,
     facts_by_document,
 )
@@ -137,7 +138,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     @property
     def index(self) -> clew.Index | PulledIndex | Candidates | None:
-        """What is asked; None where every document was deleted."""
+        """What is asked; None where there is no document."""
         return self._living.now().index
 
     @classmethod
@@ -153,7 +154,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Index documents and return a retriever over them.
 
         Args:
-            documents: What is read.
+            documents: What is read. Without any, the retriever finds nothing until some come.
             embed_model: A LlamaIndex embedding, or anything else that `clew.Index` embeds with.
                 None stands for clew's own embedder, fitted on these texts.
             facts: Triples (subject, relation, object) by document id.
@@ -187,7 +188,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         """Index nodes as they are and return a retriever over them.
 
         Args:
-            nodes: What is read. An embedding that a node has must be `embed_model`'s.
+            nodes: What is read. An embedding that a node has must be `embed_model`'s. Without any,
+                the retriever finds nothing until some come.
             embed_model: As in `from_documents`.
             facts: Triples by node id, or by the id of its source.
             show_progress: As in `from_documents`.
@@ -236,9 +238,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         Args:
             index: Any index with a docstore.
             embed_model: The model the index was embedded with. None stands for the one it knows.
-            candidates: How many nodes the vector store is asked for; None for an index of clew's
-                own of all nodes. Where there is no other, a warning says that this is not used, nor
-                `hops` or `edges`.
+            candidates: How many nodes the vector store is asked for, where `similarity_top_k` is no
+                more; None for an index of clew's own of all nodes. Where there is no other, a
+                warning says that this is not used, nor `hops` or `edges`.
             facts: As in `from_nodes`.
             hops: How many more searches of the store follow the first, each adding up to 15 nodes.
             edges: Pairs of keys of metadata. A node leads to those whose value of the second key is
@@ -260,8 +262,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         embed_model = getattr(index, "_embed_model", None) if embed_model is None else embed_model
         is_searched = candidates is not None and embed_model is not None
         is_searched = is_searched and is_searched_by_vectors(index)
-        nodes = [] if is_searched else nodes_with_vectors(index)
-        if nodes:
+        nodes = None if is_searched else nodes_with_vectors(index)
+        if nodes is not None:
             searches = {"candidates": candidates not in (CANDIDATES, None), "hops": hops != HOPS}
             _warn_of_unused(index, [*filter(searches.get, searches), *["edges"] * bool(edges)])
             retriever = cls.from_nodes(
@@ -269,7 +271,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             )
             prepare = without_vector if embed_model is None else _as_it_is
             if listed_ids(index) is not None:
-                retriever._living = Living(retriever._living.held, index, prepare)
+                living = retriever._living
+                retriever._living = Living(living.held, index, prepare, config=living.config)
             return retriever
         config = NAMES.candidates_config(options)
         found = Candidates(
@@ -319,7 +322,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     def persist(self, persist_dir: str | Path) -> None:
         """Save the index, the nodes as they came and the options to a folder, whole or not at all.
 
-        A retriever whose nodes were all deleted is saved, too, and takes others when opened.
+        A retriever without nodes is saved, too, and takes some when opened.
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
         and the llm are not saved: they are given again.
         """
@@ -364,8 +367,8 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         keywords = {"embedder": embed_model, **NAMES.index_keywords(rest)}
         index, nodes, saved = persistence.load(persist_dir, keywords, verify, generation)
         retriever = cls(index, **{**saved, **NAMES.without_index(rest)})
-        held = Held(index, nodes) if len(index.graph) else Held(None)
-        retriever._living = Living(held, config=index.config)
+        if len(index.graph):
+            retriever._living = Living(Held(index, nodes))
         retriever._parser = parser
         return retriever
 
@@ -378,12 +381,13 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         show_progress: bool,
         options: Mapping[str, object],
     ) -> Self:
-        index = clew.Index.from_documents(
-            sources,
-            facts=facts,
-            progress=show_progress,
-            config=_config(options, embed_model),
-        )
+        config = _config(options, embed_model)
+        if sources or facts:
+            index = clew.Index.from_documents(
+                sources, facts=facts, progress=show_progress, config=config
+            )
+        else:
+            index = persistence.emptied(config)
         return cls(index, **NAMES.without_index(options))
 
     def refresh(self) -> None:
@@ -461,19 +465,24 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
             return self._ask(held.index, bundle, held.own_nodes)
         if isinstance(held.index, PulledIndex):
             return self._ask_remote(held.index, bundle)
-        found = None if held.index is None else held.index.find(bundle, self.filters)
-        return self._narrowed(held, bundle, found)
+        options, found = self._query_options(), None
+        if held.index is not None:
+            found = held.index.find(bundle, self.filters, options.limit)
+        return self._narrowed(held, bundle, found, options)
 
     async def _aanswer_from(self, held: Held, bundle: QueryBundle) -> clew.Context:
         if isinstance(held.index, clew.Index):
             return await self._aask(held.index, bundle, held.own_nodes)
         if isinstance(held.index, PulledIndex):
             return await asyncio.to_thread(self._ask_remote, held.index, bundle)
-        found = None if held.index is None else await held.index.afind(bundle, self.filters)
-        return await asyncio.to_thread(self._narrowed, held, bundle, found)
+        options, found = self._query_options(), None
+        if held.index is not None:
+            found = await held.index.afind(bundle, self.filters, options.limit)
+        return await asyncio.to_thread(self._narrowed, held, bundle, found, options)
 
-    def _narrowed(self, held: Held, bundle: QueryBundle, found: Found | None) -> clew.Context:
-        options = self._query_options()
+    def _narrowed(
+        self, held: Held, bundle: QueryBundle, found: Found | None, options: QueryOptions
+    ) -> clew.Context:
         if found is None or not found.nodes or not isinstance(held.index, Candidates):
             return empty_context(bundle.query_str, options)
         return held.index.narrow(bundle, found, options, explain=self.explain)

@@ -76,14 +76,13 @@ from clew.adapters import (
 )
 
 
-def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode]:
+def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode] | None:
     """Return the nodes of an index, in its order, as copies with the vectors of its vector store.
 
-    There are none where the vector store keeps their text.
+    It is None where the vector store keeps their text.
 
     Raises:
         TypeError: A property graph index, or no index.
-        ValueError: An index that holds nothing.
     """
     name = type(index).__name__
     if hasattr(index, "property_graph_store"):
@@ -100,9 +99,7 @@ def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode]:
     store = getattr(index, "vector_store", None)
     has_text = any(node.get_type() == ObjectType.TEXT for node in nodes)
     if store is not None and store.stores_text and not has_text:
-        return []  # its docstore has only what is no text: pictures and references
-    if not nodes:
-        raise ValueError(f"this {name} holds no nodes: there is nothing to retrieve")
+        return None  # its docstore has only what is no text: pictures and references
     vectors = _vectors_in_memory(index) or vectors_in_faiss(index)
     return [
         node.model_copy(update={"embedding": vectors.get(node.node_id, node.embedding)})
@@ -110,13 +107,13 @@ def nodes_with_vectors(index: BaseIndex[Any]) -> list[BaseNode]:
     ]
 
 
-def _vectors_in_memory(index: BaseIndex[Any]) -> Vectors:
-    """Return the vectors of the store in memory, by the ids of the nodes; none of another store."""
+def _vectors_in_memory(index: BaseIndex[Any]) -> Vectors | None:
+    """Return the vectors of the store in memory, by the ids of the nodes; None of another store."""
     return _vectors_kept_by(getattr(index, "vector_store", None))
 
 
-def _vectors_kept_by(store: object) -> Vectors:
-    return getattr(getattr(store, "data", None), "embedding_dict", None) or {}
+def _vectors_kept_by(store: object) -> Vectors | None:
+    return getattr(getattr(store, "data", None), "embedding_dict", None)
 
 
 def is_in_memory(index: BaseIndex[Any]) -> bool:
@@ -124,7 +121,7 @@ def is_in_memory(index: BaseIndex[Any]) -> bool:
 
     One of pictures, too, is none: these are in a store of their own.
     """
-    return bool(_vectors_in_memory(index)) and not hasattr(index, "image_vector_store")
+    return _vectors_in_memory(index) is not None and not hasattr(index, "image_vector_store")
 
 
 def is_searched_by_vectors(index: BaseIndex[Any]) -> bool:
@@ -144,9 +141,9 @@ def listed_ids(index: BaseIndex[Any]) -> list[str] | None:
     if hasattr(struct, "nodes_dict"):  # a vector store index: id in the store -> id of the node
         listed = list(dict.fromkeys(struct.nodes_dict.values()))
         known, pictures = _vectors_in_memory(index), getattr(index, "image_vector_store", None)
-        if not known or (pictures is not None and not hasattr(pictures, "data")):
+        if known is None or (pictures is not None and not hasattr(pictures, "data")):
             return listed
-        seen = _vectors_kept_by(pictures)  # `delete_nodes` deletes in these two alone
+        seen = _vectors_kept_by(pictures) or {}  # `delete_nodes` deletes in these two alone
         return [id for id in listed if id in known or id in seen]
     nodes = getattr(struct, "nodes", None)
     if isinstance(nodes, list):
@@ -154,9 +151,10 @@ def listed_ids(index: BaseIndex[Any]) -> list[str] | None:
     numbered = getattr(struct, "all_nodes", None)  # of a tree
     if isinstance(numbered, dict):
         return [numbered[number] for number in sorted(numbered)]
-    named = getattr(struct, "node_ids", None)  # of a table of keywords
-    if named is None and hasattr(struct, "node_id_to_summary_id"):  # of an index of summaries
-        named = struct.node_id_to_summary_id
+    table = getattr(struct, "table", None)
+    if isinstance(table, dict):  # of keywords, whose own list of ids wants at least one
+        return sorted(set[str]().union(*table.values()))
+    named = getattr(struct, "node_id_to_summary_id", None)  # of an index of summaries
     return None if named is None else sorted(named)
 
 
@@ -258,7 +256,7 @@ class Candidates:
         index: The index of LlamaIndex's, or one that has a vector store as it has.
         config: What the small graph of the candidates is made with. Without an embedder, no node is
             embedded: the store says how near each is.
-        top_k: How many nodes the store is asked for.
+        top_k: How many nodes the store is asked for, where the question wants no more.
         facts: Triples by node or document id.
         embedder: What the questions to the store are embedded with.
         hops: How many more searches there are, each for what the nodes so far lead to.
@@ -280,21 +278,31 @@ class Candidates:
         edges = check_searches(self.top_k, self.hops, self.edges)
         object.__setattr__(self, "edges", edges)
 
-    def find(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
-        """Return the store's best nodes for the question, and those that they lead to."""
-        requests, answer = reading_once(self._requests(bundle, filters)), None
+    def find(
+        self, bundle: QueryBundle, filters: MetadataFilters | None, limit: int | None = None
+    ) -> Found:
+        """Return the store's best nodes for the question, and those that they lead to.
+
+        Args:
+            bundle: The question.
+            filters: What may be found.
+            limit: How many nodes the question wants; the store is asked for no fewer.
+        """
+        requests, answer = reading_once(self._requests(bundle, filters, limit)), None
         while True:
             request = _next(requests, answer)
             if isinstance(request, Found):
                 return request
             answer = self._carry_out(request)
 
-    async def afind(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Found:
+    async def afind(
+        self, bundle: QueryBundle, filters: MetadataFilters | None, limit: int | None = None
+    ) -> Found:
         """Return what `find` returns without blocking the event loop.
 
         A store without an async query of its own works in a thread.
         """
-        requests, answer = reading_once(self._requests(bundle, filters)), None
+        requests, answer = reading_once(self._requests(bundle, filters, limit)), None
         while True:
             request = await asyncio.to_thread(_next, requests, answer)
             if isinstance(request, Found):
@@ -315,11 +323,13 @@ class Candidates:
         context = narrow_within_budget(ask, self.config.count, options, explain=explain)
         return with_first_step(context, "candidates", found.notes)
 
-    def _requests(self, bundle: QueryBundle, filters: MetadataFilters | None) -> Requests:
+    def _requests(
+        self, bundle: QueryBundle, filters: MetadataFilters | None, limit: int | None
+    ) -> Requests:
         """Yield what is asked of the store and its embedder; return the nodes."""
         question, searches = bundle.query_str, list[Mapping[str, object]]()
         vector = yield Embed(bundle)
-        first = Search(with_vector(bundle, vector), self.top_k, filters)
+        first = Search(with_vector(bundle, vector), max(self.top_k, limit or 0), filters)
         found: Sequence[NodeWithScore] = yield first
         nodes = distinct(found, filters)
         of_question = [scored.node.node_id for scored in nodes]
@@ -390,6 +400,11 @@ class Candidates:
             return lambda _, ids: vectors_in_faiss(self.index, ids)
         return reader_of(self.index.vector_store)
 
+    @property
+    def _is_empty(self) -> bool:
+        """Whether a store in memory holds nothing: an older LlamaIndex fails to search it."""
+        return _vectors_in_memory(self.index) == {}
+
     def _carry_out(self, request: Request) -> object:
         if isinstance(request, Read):
             vectors = self._read(request)
@@ -401,6 +416,8 @@ class Candidates:
         if isinstance(request, Search):
             if is_over_faiss(self.index):
                 return find_in_faiss(self.index, request)
+            if self._is_empty:
+                return SearchResults([])
             retriever, vectors = self._retriever(request)
             try:
                 return self._results(retriever.retrieve(request.bundle), vectors)
@@ -424,7 +441,8 @@ class Candidates:
             if vector is None:
                 return await asyncio.to_thread(self._carry_out, request)
             return vector
-        if type(self.index.vector_store).aquery is BasePydanticVectorStore.aquery:
+        has_query = type(self.index.vector_store).aquery is not BasePydanticVectorStore.aquery
+        if self._is_empty or not has_query:
             return await asyncio.to_thread(self._carry_out, request)
         retriever, vectors = self._retriever(request)
         return self._results(await retriever.aretrieve(request.bundle), vectors)

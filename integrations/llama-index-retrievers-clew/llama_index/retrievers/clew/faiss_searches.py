@@ -32,11 +32,14 @@ def is_over_faiss(index: BaseIndex[Any]) -> TypeGuard[VectorStoreIndex]:
 
 
 def gives_vectors(index: VectorStoreIndex) -> bool:
-    """Return whether an index over FAISS has nodes whose vectors can be had.
+    """Return whether the vectors of the nodes of an index over FAISS can be had.
 
-    An index of FAISS's without a table of places, such as one of inverted lists, gives none.
+    An index of FAISS's without a table of places, such as one of inverted lists, gives none. One
+    without nodes cannot be known, and counts as one that does.
     """
     places, listed = _places(index), index.index_struct.nodes_dict
+    if not listed:
+        return True
     last = islice((id for id in reversed(listed.values()) if id in places), 1)
     return bool(vectors_in_faiss(index, last))
 

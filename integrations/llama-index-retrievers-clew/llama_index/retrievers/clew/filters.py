@@ -25,8 +25,8 @@ Comparison = Callable[[Any, Any], bool]
 NUMBER, TEXT, LIST = (int, float), (str,), (list, tuple, set)
 
 COMPARISONS: dict[FilterOperator, tuple[tuple[type, ...] | None, Comparison]] = {
-    FilterOperator.EQ: (None, lambda has, value: has == value),
-    FilterOperator.NE: (None, lambda has, value: has != value),
+    FilterOperator.EQ: (None, lambda has, value: _are_equal(has, value)),
+    FilterOperator.NE: (None, lambda has, value: not _are_equal(has, value)),
     FilterOperator.GT: (NUMBER + TEXT, lambda has, value: has > value),
     FilterOperator.GTE: (NUMBER + TEXT, lambda has, value: has >= value),
     FilterOperator.LT: (NUMBER + TEXT, lambda has, value: has < value),
@@ -41,7 +41,7 @@ COMPARISONS: dict[FilterOperator, tuple[tuple[type, ...] | None, Comparison]] = 
         TEXT,
         lambda has, value: isinstance(has, str) and value.lower() in has.lower(),
     ),
-    FilterOperator.IS_EMPTY: (None, lambda has, _: has in ("", [])),
+    FilterOperator.IS_EMPTY: (None, lambda has, _: _are_equal(has, "") or _are_equal(has, [])),
 }
 """By operator: the types that the filter's value may have (None: any), and whether metadata that
 are not None match the value."""
@@ -94,6 +94,12 @@ class FiltersTest:
 
     def __call__(self, metadata: Mapping[str, object]) -> bool:
         return self.test(metadata)
+
+
+def _are_equal(has: object, value: object) -> bool:
+    """Return whether two values are equal; a number of numpy compares with a list one by one."""
+    answer = has == value
+    return not isinstance(answer, np.ndarray) and bool(answer)
 
 
 def _wanted_by_all(filters: MetadataFilters) -> dict[str, list[object]]:

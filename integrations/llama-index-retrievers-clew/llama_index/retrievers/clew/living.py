@@ -33,7 +33,7 @@ class Held:
     """What a question is asked of.
 
     Attributes:
-        index: The index, or the candidates of a vector store. None where every node is gone.
+        index: The index, or the candidates of a vector store. None where there is no node.
         own_nodes: The caller's nodes by id, where a loaded index has none.
     """
 
@@ -78,7 +78,7 @@ class Living:
             or the same ones say something else.
         prepare: What is done to each of its nodes.
         seen: What `listed_in` gave when it was read.
-        config: What the index is made with, where every node has gone and others come.
+        config: What the index is made with, where there is no node and some come.
         lock: Held while the index is changed.
     """
 
@@ -92,6 +92,8 @@ class Living:
     def __post_init__(self) -> None:
         if isinstance(self.held.index, clew.Index):
             self.config = self.held.index.config
+            if not len(self.held.index.graph):
+                self.held = Held(None)
         if self.followed is not None:
             self.seen = listed_in(self.followed)
         renew_after_fork(self)
@@ -125,7 +127,8 @@ class Living:
             return
         with self.lock:
             seen = listed_in(self.followed)
-            nodes = [] if not seen else [*map(self.prepare, nodes_with_vectors(self.followed))]
+            listed = nodes_with_vectors(self.followed) if seen else None
+            nodes = [*map(self.prepare, listed or [])]
             if not any(node.get_content().strip() for node in nodes):
                 nodes = []  # as an index that was emptied
             self._change(lambda index: index.sync(nodes) if nodes else None, nodes)

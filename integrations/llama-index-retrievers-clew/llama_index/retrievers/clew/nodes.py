@@ -14,7 +14,9 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.schema import (
     BaseNode,
-    IndexNode,
+    MediaResource,
+    MetadataMode,
+    Node,
     NodeRelationship,
     NodeWithScore,
     RelatedNodeInfo,
@@ -39,30 +41,73 @@ INHERITED = (
 )
 """Fields that a piece has of the node it was cut from."""
 
+MEDIA = ("image_resource", "audio_resource", "video_resource")
+"""Fields of a `Node` that a `TextNode` does not have."""
 
-class ExplainedNode(TextNode):
-    """A node whose metadata say why it is read; its hash is that of the node it is a copy of."""
 
-    _own_hash: str = PrivateAttr("")
+class MediaNode(TextNode):
+    """A text node with the pictures, sounds and films of the `Node` that it is a copy of."""
+
+    image_resource: MediaResource | None = None
+    audio_resource: MediaResource | None = None
+    video_resource: MediaResource | None = None
+
+    @property
+    def text_resource(self) -> MediaResource:
+        """The text, as a `Node` has it."""
+        return MediaResource(text=self.text, mimetype=self.mimetype)
+
+    def get_content_blocks(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> list[Any]:
+        """Return the text and the media for a model that sees or hears, as a `Node` does."""
+        return Node.get_content_blocks(self, metadata_mode)  # type: ignore[arg-type]  # it has all
+
+
+class Explained:
+    """What a node keeps whose metadata say why it is read: the hash of the node it is a copy of.
+
+    `explained_class` puts it before the class of that node.
+    """
+
+    _own_hash: str
+
+    def __init_subclass__(cls, **_: object) -> None:
+        """Tell nothing to a class of nodes that wants to know its subclasses."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        """As above."""
 
     @property
     def hash(self) -> str:
         """The hash of the node as it was indexed."""
-        return self._own_hash or str(super().hash)
+        return self._own_hash or str(super().hash)  # type: ignore[misc]  # of the node's class
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Name the class of the node: this one is made where it is needed."""
+        return _blank, (type(self).__bases__[1],), self.__getstate__()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # which leaves out what is private
+        super().__setstate__(state)  # type: ignore[misc]  # it leaves out what is private
         self._own_hash = (state.get("__pydantic_private__") or {}).get("_own_hash", "")
 
 
-class ExplainedIndexNode(ExplainedNode, IndexNode):
-    """The same of a node that stands for an index or a retriever."""
+EXPLAINED: dict[type[TextNode], type[TextNode]] = {}
+"""What `explained_class` has made: nodes of two classes would never be equal."""
 
 
-EXPLAINED: dict[type[BaseNode], type[ExplainedNode]] = {
-    TextNode: ExplainedNode,
-    IndexNode: ExplainedIndexNode,
-}
+def explained_class(kind: type[TextNode]) -> type[TextNode]:
+    """Return the class of the nodes of this class that keep the hash of the node they copy."""
+    if kind not in EXPLAINED:
+        own = {"__module__": __name__, "_own_hash": PrivateAttr("")}
+        metaclass: Any = type(kind)
+        made = metaclass(f"Explained{kind.__name__}", (Explained, kind), own)
+        EXPLAINED.setdefault(kind, made)  # another thread may have been first
+    return EXPLAINED[kind]
+
+
+def _blank(kind: type[TextNode]) -> TextNode:
+    explained = explained_class(kind)
+    return explained.__new__(explained)
 
 
 def nodes_of(
@@ -108,7 +153,10 @@ def _as_text_node(own: BaseNode, item: clew.Item) -> TextNode:
     """Return a node as a TextNode, which consumers want; a Document is none."""
     if isinstance(own, TextNode):
         return own
-    return TextNode(id_=item.id, text=item.text, embedding=own.embedding, **_inherited(own))
+    resources = {name: getattr(own, name, None) for name in MEDIA}
+    media: dict[str, Any] = {name: deepcopy(one) for name, one in resources.items() if one}
+    kind = MediaNode if media else TextNode
+    return kind(id_=item.id, text=item.text, embedding=own.embedding, **_inherited(own), **media)
 
 
 def _piece(item: clew.Item, node_of: Callable[[str], object]) -> TextNode:
@@ -131,7 +179,9 @@ def _piece(item: clew.Item, node_of: Callable[[str], object]) -> TextNode:
 
 
 def _inherited(source: BaseNode) -> dict[str, Any]:
-    return {name: deepcopy(getattr(source, name)) for name in INHERITED if hasattr(source, name)}
+    own = {name: deepcopy(getattr(source, name)) for name in INHERITED if hasattr(source, name)}
+    text = getattr(source, "text_resource", None)
+    return own if text is None or text.mimetype is None else {**own, "mimetype": text.mimetype}
 
 
 def _own_info(info: RelatedNodeInfo) -> RelatedNodeInfo:
@@ -148,7 +198,8 @@ def _with_reasons(
     """
     reasons = {} if rank is None else reasons_of(item, rank)
     reasons.pop(SCORE, None)  # a node has its score beside it
-    heading = {HEADING: item.heading} if item.heading and (reasons or is_piece) else {}
+    above = _heading(item)
+    heading = {HEADING: above} if above and (reasons or is_piece) else {}
     places = source_metadata(item) if reasons or is_piece else {}
     places = {key: value for key, value in places.items() if key not in own.metadata}
     shown = {
@@ -156,7 +207,7 @@ def _with_reasons(
         for key, value in own.metadata.items()
         if isinstance(value, str) and key not in own.excluded_llm_metadata_keys
     }
-    hidden = {*reasons, *places, *(heading if item.heading in shown else {})}
+    hidden = {*reasons, *places, *(heading if above in shown else {})}
     added = {**places, **reasons, **heading}
     copy = node.model_copy(
         update={
@@ -172,12 +223,19 @@ def _with_reasons(
             "excluded_embed_metadata_keys": _with_keys(own.excluded_embed_metadata_keys, added),
         }
     )
-    kind = EXPLAINED.get(type(copy))
-    if kind is None or not reasons:
+    if copy.hash == own.hash:
         return copy
-    explained = kind.model_construct(copy.model_fields_set, **vars(copy))
-    explained._own_hash = own.hash
-    return explained
+    own_private = {**(copy.__pydantic_private__ or {}), "_own_hash": own.hash}
+    object.__setattr__(copy, "__class__", explained_class(type(copy)))
+    object.__setattr__(copy, "__pydantic_private__", own_private)
+    return copy
+
+
+def _heading(item: clew.Item) -> str:
+    """Return the headings above an item, without a title that is no value, as pandas has it."""
+    title, parts = item.metadata.get("title"), item.heading.split(" > ")
+    is_missing = not isinstance(title, str) and str(title) in ("nan", "NaT", "<NA>")
+    return " > ".join(parts[1:] if is_missing and parts[0] == str(title) else parts)
 
 
 def _with_keys(keys: list[str], more: Iterable[str]) -> list[str]:
