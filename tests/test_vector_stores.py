@@ -719,8 +719,8 @@ def test_a_derived_store_that_searches_in_its_own_manner_is_asked_by_that(tmp_pa
     chroma = pytest.importorskip("langchain_chroma")
 
     class Backwards(chroma.Chroma):
-        def similarity_search_by_vector(self, *what, **how):
-            return super().similarity_search_by_vector(*what, **how)[::-1]
+        def similarity_search(self, *what, **how):
+            return super().similarity_search(*what, **how)[::-1]
 
     class Renamed(chroma.Chroma):
         pass
@@ -729,13 +729,27 @@ def test_a_derived_store_that_searches_in_its_own_manner_is_asked_by_that(tmp_pa
     for kind in (chroma.Chroma, Renamed, Backwards):
         store = kind("texts", ForLangChain(), persist_directory=str(tmp_path / kind.__name__))
         store.add_documents([Document(TEXTS[id], id=id) for id in TEXTS])
-        retriever = OverLangChain.from_vectorstore(store, 9, budget=None, hops=0)
-        context = retriever.context(QUESTIONS[0])
-        assert context.trace[0].notes["scores"] == "cosine of the store's vectors"
-        found.append(store_with_vectors(store).find_near(store, vector_of("ferry"), {"k": 3}))
-    assert found[0] is not None
-    assert [one.document for one in found[0]] == [one.document for one in found[1]]
-    assert found[2] is None
+        how = {"budget": None, "hops": 0, "recipe": "dense"}
+        context = OverLangChain.from_vectorstore(store, 9, **how).context(QUESTIONS[0])
+        own = store.as_retriever(search_kwargs={"k": 9}).invoke(QUESTIONS[0])
+        assert [item.text for item in context] == [one.page_content for one in own]
+        found.append(context.trace[0].notes["scores"])
+    assert found[:2] == ["cosine of the store's vectors"] * 2
+    assert found[2].startswith("rank")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_facts_by_the_ids_of_a_store_are_known(kind, request, tmp_path, monkeypatch):
+    store, _ = getattr(Asked(request, tmp_path, monkeypatch), kind)()
+    ids = store.add_documents(
+        [Document(text, id=str(uuid.UUID(NUMBERS[id]))) for id, text in TEXTS.items()],
+        ids=[str(uuid.UUID(number)) for number in NUMBERS.values()],
+    )
+    facts = {id: [("Anna Alm", "taught", f"Ben Berg {id}")] for id in ids}
+    retriever = OverLangChain.from_vectorstore(store, 9, facts=facts, recipe="agrag", hops=0)
+    context = retriever.context(QUESTIONS[0])
+    assert "facts" not in context.trace[0].notes
+    assert "taught Ben Berg" in context.text
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 from numpy.typing import ArrayLike
 
 from clew import recipes
+from clew.algorithms.mmr.mmr import select_mmr
 from clew.context import Context
 from clew.embedding.embedder import Embedder, EmbedderSource, with_recent_vectors
 from clew.forking import renew_after_fork
@@ -108,6 +109,7 @@ __all__ = [
     "remember_vectors",
     "renew_after_fork",
     "save_index",
+    "select_mmr",
     "source_metadata",
     "text_id",
     "with_first_step",

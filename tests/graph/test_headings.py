@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
+import clew
 from clew.graph import Graph, heading_of, known_heading_of, known_headings, text_with_heading
+
+
+@pytest.mark.parametrize("key", ["title", "source", "path", "file_path", "file_name"])
+@pytest.mark.parametrize("value", [float("nan"), np.array(["a", "b"]), np.array([]), None])
+def test_what_names_nothing_is_no_title_and_no_file(key, value):
+    """As a table has it where a value is missing, or where several are in one cell."""
+    texts = {"a": "Ferries sail at ten.", "b": "Anna Berg sails at nine."}
+    plain = [clew.Document(id, text) for id, text in texts.items()]
+    named = [clew.Document(id, text, {key: value}) for id, text in texts.items()]
+    for recipe in ("dense", clew.recipes.DEFAULT):
+        contexts = [
+            clew.Index.from_documents(some).ask("When do ferries sail?", recipe=recipe)
+            for some in (plain, named)
+        ]
+        assert contexts[1].text == contexts[0].text
+        narrowed = [clew.narrow("When do ferries sail?", some) for some in (plain, named)]
+        assert narrowed[1].text == narrowed[0].text
 
 
 def test_the_passage_around_a_sentence_is_no_title():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clew.graph import Floats, Graph, titles_of
+from clew.text.metadata_text import text_under
 
 _DEFINITION = re.compile(r"(?:async\s+)?def\s+(\w+)\s*\(.*|(class\s+\w+)\b.*", re.DOTALL)
 
@@ -47,7 +48,7 @@ def find_branches(graph: Graph) -> tuple[Branch, ...]:
         rows_in.setdefault(container if container >= 0 else row, []).append(row)
     result = []
     for node, rows in rows_in.items():
-        own_title = str(graph.metadata[node].get("title") or "").strip() or graph.ids[node]
+        own_title = text_under(graph.metadata[node], "title").strip() or graph.ids[node]
         titles = tuple(titles_of(graph, rows[0])) or (own_title,)
         result.append(Branch(node, titles, tuple(rows)))
     return tuple(sorted(result, key=lambda branch: branch.rows[0]))

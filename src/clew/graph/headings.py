@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph.core import CONNECTORS, GraphColumns
+from clew.text.metadata_text import text_under
 
 
 def titles_of(graph: GraphColumns, node: int) -> list[str]:
@@ -73,7 +74,7 @@ def heading_of(graph: GraphColumns, node: int) -> str:
         >>> heading_of(graph, 2)
         'Moon > Seas'
     """
-    own_title = " ".join(str(graph.metadata[node].get("title") or "").split())
+    own_title = " ".join(text_under(graph.metadata[node], "title").split())
     return " > ".join(titles_of(graph, node) or ([own_title] if own_title else []))
 
 

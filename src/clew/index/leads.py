@@ -31,6 +31,7 @@ from clew.read.formats.markdown import find_links
 from clew.read.langchain_documents import may_have_page_content
 from clew.text.code_languages import is_source_code
 from clew.text.kept import MAX_KEPT_TEXT, Kept
+from clew.text.metadata_text import text_under
 from clew.text.words import fold_case, stand_side_by_side, words
 
 READER = NamesAndSymbols()
@@ -461,8 +462,7 @@ def _text(document: object) -> str:
 
 
 def _own_title(metadata: Mapping[str, object]) -> str:
-    title = metadata.get("title")  # which few have
-    return " ".join(str(title).split()) if title else ""
+    return " ".join(text_under(metadata, "title").split()) if "title" in metadata else ""
 
 
 class _Name(NamedTuple):

@@ -22,6 +22,7 @@ from clew.read.header_metadata import headings_above
 from clew.read.pieces import Piece
 from clew.text.estimate import estimate_tokens
 from clew.text.kept import Kept
+from clew.text.metadata_text import text_under
 from clew.text.tokens import count_listed
 from clew.text.words import fold_case, words
 
@@ -321,7 +322,7 @@ class _Nodes:
             in_section = above != NO_ROW and self.nodes[above].kind != "document"
             if self.nodes[row].kind != "passage" or in_section:
                 continue
-            name = document.source or str(document.metadata.get("source") or "")
+            name = document.source or text_under(document.metadata, "source")
             for heading in headings_above(document.text, document.metadata):
                 name = f"{name}#{heading}"
                 above = self._section(f"{name}:section", heading, above)
@@ -563,12 +564,12 @@ def _tokens_of(nodes: Sequence[_Node], count: Callable[[str], int]) -> list[int]
 
 def _shown_title(metadata: Mapping[str, Any], above: str) -> str:
     """Return the title that an extractor is shown: a passage's own, or that of its document."""
-    return " ".join(str(metadata.get("title") or above).split())
+    return " ".join((text_under(metadata, "title") or above).split())
 
 
 def _title(document: Document) -> str:
     """Return the title of a container; an id is no title, since it is often a row of digits."""
-    return str(document.metadata.get("title") or document.metadata.get("file_name") or "")
+    return text_under(document.metadata, "title") or text_under(document.metadata, "file_name")
 
 
 def _spell(text: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
+from clew.text.metadata_text import text_under
+
 
 class Language(NamedTuple):
     """A language: the module of its grammar, the function in it, and the suffixes of its files."""
@@ -50,7 +52,7 @@ def is_source_code(format: str, metadata: Mapping[str, Any]) -> bool:
     if format != "text":
         return format in CODE_FORMATS
     for key in FILE_NAME_KEYS if metadata else ():  # of every document: a generator takes longer
-        name = str(metadata.get(key) or "")
+        name = text_under(metadata, key)
         if name and name[name.rfind(".") :].lower() in CODE_SUFFIXES:
             return True
     return False

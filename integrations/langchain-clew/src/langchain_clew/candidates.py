@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from itertools import islice, pairwise
 
+import numpy as np
 from langchain_core.documents import Document
 from numpy.typing import ArrayLike
 
@@ -23,9 +25,15 @@ from clew.adapters import (
     empty_context,
     facts_among,
     links_in,
+    select_mmr,
     with_first_step,
 )
 from langchain_clew.store_filters import Value
+
+
+class FactsWarning(UserWarning):
+    """Facts came by ids, and the documents have none."""
+
 
 TEXT = "page_content"  # in the place of a key of metadata
 LEADING = 10  # documents whose links are looked at
@@ -41,6 +49,7 @@ class Candidates:
         notes: What the trace says of where they come from.
         newest: The ids of those that the last search added to others.
         has_names: Whether the best have many names, where somebody has looked.
+        is_chosen: Whether they are in the order of their marginal relevance.
     """
 
     documents: Mapping[str, Document]
@@ -48,6 +57,7 @@ class Candidates:
     notes: Mapping[str, object]
     newest: frozenset[str] = frozenset()
     has_names: bool | None = None
+    is_chosen: bool = False
 
     @classmethod
     def from_documents(
@@ -100,12 +110,15 @@ class Candidates:
         """
         if not self.documents:
             return partial(empty_context, question)
-        named = self._named()
+        named, notes = self._named(), self.notes
+        known = facts_among(facts, self.documents)
+        if facts and not known:
+            notes = {**notes, "facts": self._without_facts(facts)}
         narrow = ask_candidates(
             question,
             named if self.scores is None else list(zip(named, self.scores, strict=True)),
             config,
-            facts=facts_among(facts, self.documents),
+            facts=known,
             vector=vector,
             has_names=self.has_names,
         )
@@ -113,7 +126,7 @@ class Candidates:
         def ask(options: QueryOptions) -> clew.Context:
             context = narrow(options)
             items = tuple(item.with_original(self.documents.get(item.id)) for item in context)
-            return with_first_step(context.changed(items=items), "candidates", self.notes)
+            return with_first_step(context.changed(items=items), "candidates", notes)
 
         return ask
 
@@ -179,8 +192,13 @@ class Candidates:
         """Return the candidates with one more note for the trace."""
         return replace(self, notes={**self.notes, name: note})
 
-    def scored(self, cosines: Mapping[str, float]) -> Candidates:
-        """Return the candidates by their cosines, best first, if the store gave one for each."""
+    def scored(self, cosines: Mapping[str, float], *, is_one_search: bool = False) -> Candidates:
+        """Return the candidates by their cosines, best first, if the store gave one for each.
+
+        Args:
+            cosines: How near they are, by id.
+            is_one_search: As in `Shortlist`.
+        """
         missing = len(self.documents) - len(cosines)
         if missing:
             meaning = f"{self.notes['scores']}; the store gave no vectors of {missing}"
@@ -189,9 +207,50 @@ class Candidates:
         return replace(
             self,
             documents={id: self.documents[id] for id in ranked},
-            scores=[max(0.0, cosines[id]) for id in ranked],  # further than at right angles
+            # further than at right angles is not alike
+            scores=[cosines[id] if is_one_search else max(0.0, cosines[id]) for id in ranked],
             notes={**self.notes, "scores": "cosine of the store's vectors"},
         )
+
+    def chosen(
+        self, vectors: Mapping[str, ArrayLike], question: ArrayLike, lambda_mult: float
+    ) -> Candidates:
+        """Return the candidates in the order of their marginal relevance, which alone counts then.
+
+        Args:
+            vectors: Their vectors, by id. Where one is missing, nothing is chosen.
+            question: The question's vector.
+            lambda_mult: As in `MarginalRelevance`.
+        """
+        if len(vectors) < len(self.documents):
+            return self
+        ids = list(self.documents)
+        rows = np.array([np.asarray(one, np.float64) for one in [*map(vectors.get, ids), question]])
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        *units, asked = rows / np.where(lengths > 0, lengths, 1.0)
+        places = select_mmr(
+            np.array(units, np.float32), np.array(units) @ asked, lambda_mult
+        ).chosen
+        return replace(
+            self,
+            documents={ids[place]: self.documents[ids[place]] for place in places.tolist()},
+            scores=None,
+            notes={**self.notes, "scores": "rank: marginal relevance by the store's vectors"},
+            is_chosen=True,
+        )
+
+    def _without_facts(self, facts: FactsByDocument) -> str:
+        """Return what is wrong with facts that are of none of these documents.
+
+        It is a warning where no document has an id, so that none will ever have facts.
+        """
+        if not any(map(_given_id, self.documents.values())):
+            message = (
+                f"facts came by the ids of {len(facts)} documents, and what was found has no ids, "
+                "so that no facts are known of it; give the documents ids (Document.id)"
+            )
+            warnings.warn(message, FactsWarning, stacklevel=2)
+        return f"none: those that came are of {len(facts)} other documents"
 
     def _named(self) -> list[Document]:
         return [
@@ -237,11 +296,22 @@ def scores_in_metadata(
 
 
 def document_id(document: Document) -> str:
-    """Return the id of a document; one without is known by its text."""
-    if document.id:
-        return document.id
+    """Return the id of a document; one without is known by its text.
+
+    That of Qdrant is in the metadata, beside the name of the collection.
+    """
+    if own := _given_id(document):
+        return own
     text = document.page_content.encode("utf-8", "surrogatepass")
     return f"text:{sha256(text).hexdigest()[:24]}"
+
+
+def _given_id(document: Document) -> str | None:
+    """Return the id that a document came with, if any."""
+    if document.id:
+        return document.id
+    metadata = document.metadata
+    return str(metadata["_id"]) if {"_id", "_collection_name"} <= metadata.keys() else None
 
 
 def _name(document: Document, key: str) -> str:

@@ -26,7 +26,9 @@ from langchain_clew.fields import (
     embedder_of,
 )
 
-SCORES = ("clew_score", "relevance_score", "_similarity_score")
+SCORES = ("relevance_score", "clew_score", "_similarity_score")
+"""The first that every document has counts: a reranker may come behind clew."""
+
 NAMES = OptionNames({"limit": "k", "embedder": "embeddings"})
 KNOWN = ("facts", *NAMES.of_question, *NAMES.of_index)
 

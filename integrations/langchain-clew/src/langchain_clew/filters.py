@@ -195,7 +195,9 @@ def _is_among(key: str, values: Iterable[object]) -> Test:
 
     def test(metadata: Metadata) -> bool:
         value = _value_of(metadata, key)
-        return value is not MISSING and any(one in wanted for one in _alternatives(value))
+        return value is not MISSING and any(
+            _are_equal(one, other) for one in _alternatives(value) for other in wanted
+        )
 
     return test
 
@@ -210,7 +212,7 @@ def _contains(key: str, operand: object) -> Test:
         value = _value_of(metadata, key)
         if isinstance(value, str):
             return isinstance(operand, str) and operand in value
-        return isinstance(value, COLLECTIONS) and any(one == operand for one in value)
+        return isinstance(value, COLLECTIONS) and any(_are_equal(one, operand) for one in value)
 
     return test
 
@@ -223,6 +225,8 @@ def _exists(key: str, operand: object) -> Test:
 
 def _is_ordered(key: str, ordering: Callable[[object, object], object], operand: object) -> Test:
     def holds(value: object) -> bool:
+        if isinstance(value, COLLECTIONS) != isinstance(operand, COLLECTIONS):
+            return False
         try:
             return bool(ordering(value, operand))
         except TypeError:  # these two values cannot be compared
@@ -266,6 +270,13 @@ def _plain(value: object) -> object:
 def _alternatives(value: object) -> tuple[object, ...]:
     """Return what may hold a condition: a value, and its own values where it is a list."""
     return (value, *value) if isinstance(value, COLLECTIONS) else (value,)
+
+
+def _are_equal(one: object, other: object) -> bool:
+    """Return whether two values are equal; numpy would compare a number with each of a list."""
+    if isinstance(one, COLLECTIONS) != isinstance(other, COLLECTIONS):
+        return False
+    return one is other or bool(one == other)
 
 
 def _unknown_operator(name: object, known: tuple[str, ...], place: str) -> str:

@@ -145,7 +145,7 @@ def _joined(
         limit: How many may join.
     """
     room = len(candidates.documents) + limit  # so that there are new ones
-    found: SearchResults = yield replace(search, limit=room, is_judged=False)
+    found: SearchResults = yield replace(search, limit=room, is_judged=False, k=None)
     new = candidates.new_among(found.documents)
     if judge is not None:
         new = yield from judge.reaching(new)

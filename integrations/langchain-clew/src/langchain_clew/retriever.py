@@ -48,7 +48,6 @@ ADVICE = (
     "for one text: from_texts([text]); for a file or a folder: "
     "ClewRetriever(index=clew.Index.from_documents(folder, embedder=embeddings))"
 )
-CANDIDATES_AT_FIRST = 50
 AT_FIRST = QueryOptions()
 
 
@@ -95,16 +94,24 @@ def _no_words_if_none(search_kwargs: object) -> object:
     return {} if search_kwargs is None else search_kwargs
 
 
-def _searched_as(words: SearchWords, index: Any) -> Any:  # noqa: ANN401  # as the field has it
+def _searched_as(words: SearchWords, index: Any, *, is_recipe_given: bool) -> Any:  # noqa: ANN401  # as the field has it
     """Return what is asked as search words have it.
+
+    Args:
+        words: What is said.
+        index: What is asked.
+        is_recipe_given: Whether the question names a recipe, which goes before a search type.
 
     Raises:
         ValueError: The words are those of a vector store, and this is an index.
     """
     if isinstance(index, Shortlist):
+        fetch_k = None if words.mmr is None else words.mmr.fetch_k
         return replace(
             index,
-            candidates=index.candidates if words.fetch_k is None else words.fetch_k,
+            candidates=index.candidates if fetch_k is None else fetch_k,
+            mmr=None if is_recipe_given else words.mmr,
+            is_one_search=words.is_single,
             search_kwargs=words.rest,
             score_threshold=words.score_threshold,
             hops=0 if words.is_single and index.hops is None else index.hops,
@@ -268,20 +275,22 @@ class ClewRetriever(ChangingRetriever):
         names, as in documentation, none is read or followed. How near a document is, the store's
         own vectors say, where they can be had: those of LangChain's store in memory, Chroma,
         Elasticsearch, FAISS, LanceDB, pgvector and Qdrant; else the order that the store gives.
-        The searches bring these vectors along. So a question calls the store three times by
-        default, once for each search, and once more for each edge; under a `score_threshold` once
-        more, to read the vectors of what was found first.
+        A class derived from one of these that overrides a search gives its order, too, and is
+        asked as its own retriever would ask it. The searches bring these vectors along. So a
+        question calls the store three times by default, once for each search, and once more for
+        each edge; under a `score_threshold` once more, to read the vectors of what was found first.
 
         Args:
             store: Any vector store.
-            candidates: How many documents it is asked for; None for 50.
+            candidates: How many documents it is asked for; None for 50, or for `k` if that is more.
             search_kwargs: As for `store.as_retriever`: `k` and `filter` are the retriever's own,
                 `score_threshold`, `fetch_k` and `lambda_mult` belong to a `search_type`, and the
                 search of the store takes the others.
             embeddings: What the candidates, names and facts are compared with each other by. None
                 stands for clew's own, in a few milliseconds, and so do those of the store itself:
                 it says how near the candidates are in any case.
-            facts: As in `from_documents`. Where there are some, none are read.
+            facts: As in `from_documents`, by the ids that the store gives. Where there are some of
+                what is found, none are read.
             hops: How many more searches follow the first, each adding up to 15 documents. None
                 stands for two, and for none where `search_type` is "similarity" or "mmr". Under a
                 `score_threshold` these are documents that are relevant enough to the question
@@ -294,8 +303,9 @@ class ClewRetriever(ChangingRetriever):
                 documents, relative to their own `source`.
             **options: As in `from_documents`; the options of the index are for the small graph of
                 the candidates. `search_type`, as for `store.as_retriever`, is another name for a
-                recipe: "similarity" for "dense", "mmr" for "mmr" among `fetch_k` candidates, and
-                "similarity_score_threshold" for "dense", or for the recipe that is given, among
+                recipe: "similarity" for "dense", "mmr" for "mmr" among `fetch_k` candidates (None
+                for 20, or for `k` if that is more) by the store's vectors or a method of its own,
+                and "similarity_score_threshold" for "dense", or for the recipe that is given, among
                 documents whose relevance by the store is at least `score_threshold`.
 
         Raises:
@@ -303,14 +313,14 @@ class ClewRetriever(ChangingRetriever):
         """
         search_type = options.get("search_type")
         words = SearchWords.of(search_type, search_kwargs, options)
-        if words.fetch_k is not None and candidates is not None:
+        if words.mmr is not None and words.mmr.fetch_k is not None and candidates is not None:
             raise ValueError("fetch_k in search_kwargs and candidates are one; give one of them")
         cls._check_names(options)
         is_other = embeddings is not None and embeddings is not embeddings_of(store)
         config = NAMES.candidates_config(options, embedder=embeddings if is_other else None)
         shortlist = Shortlist(
             store,
-            CANDIDATES_AT_FIRST if candidates is None else candidates,
+            candidates,
             config=config,
             facts=facts_by_document(facts),
             hops=hops,
@@ -395,7 +405,12 @@ class ClewRetriever(ChangingRetriever):
         if not overrides and self.search_type is None and not self.search_kwargs:
             return self
         words = SearchWords.of(self.search_type, self.search_kwargs, self._beside_search_words)
-        read = {**words.fields, "index": _searched_as(words, self.index)}
+        is_recipe_given = "recipe" in overrides
+        index = _searched_as(words, self.index, is_recipe_given=is_recipe_given)
+        read = {**words.fields, "index": index}
+        if words.mmr is not None:
+            k: Any = overrides.get("k", words.fields.get("k", self.k))
+            read["recipe"] = words.mmr.method(words.mmr.among(k))
         none = {"search_type": None, "search_kwargs": None}
         return type(self)(**{**self._values, **read, **overrides, **none})
 

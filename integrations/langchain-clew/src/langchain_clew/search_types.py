@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import clew
+from clew.adapters import Method
 
 THRESHOLD = "similarity_score_threshold"
 RECIPES = {"similarity": "dense", "mmr": "mmr", THRESHOLD: "dense"}
@@ -15,20 +17,58 @@ RECIPES = {"similarity": "dense", "mmr": "mmr", THRESHOLD: "dense"}
 TWICE = "{0} came twice, as {0}= and in search_kwargs; give it once"
 
 
+FETCHED = 20
+"""Documents among which `as_retriever` chooses by "mmr", where no number is given."""
+
+
+@dataclass(frozen=True)
+class MarginalRelevance:
+    """What "mmr" means in `as_retriever`.
+
+    Attributes:
+        lambda_mult: The weight of the cosine with the question against the highest cosine with a
+            document that is chosen already, in [0, 1].
+        fetch_k: Among how many documents is chosen; None for 20, or for as many as are wanted where
+            these are more.
+    """
+
+    lambda_mult: float = 0.5
+    fetch_k: int | None = None
+
+    def among(self, k: int | None) -> int:
+        """Return among how many documents is chosen where `k` are wanted."""
+        return max(FETCHED, k or 0) if self.fetch_k is None else self.fetch_k
+
+    def method(self, fetch_k: int | None, relevance: str = "similarity") -> Method:
+        """Return the recipe "mmr" with these words.
+
+        Args:
+            fetch_k: Among how many documents is chosen; None for all.
+            relevance: As in `clew.select.MMR`.
+
+        Raises:
+            ValueError: A word is out of range.
+        """
+        method: Any = clew.recipes.get("mmr")
+        how = {"lambda_mult": self.lambda_mult, "fetch_k": fetch_k, "relevance": relevance}
+        recipe: Method = replace(method, selects=(replace(method.selects[0], **how),))
+        return recipe
+
+
 @dataclass(frozen=True)
 class SearchWords:
     """What `search_type` and `search_kwargs` say, in clew's terms.
 
     Attributes:
         fields: Fields of the retriever: `recipe`, `k` and `filter`, as far as they are said.
-        fetch_k: Among how many documents "mmr" chooses; None where that is not said.
+        mmr: What "mmr" is told; None for another search type.
         score_threshold: The least relevance, as the store means it; None for any.
         rest: What else the search of a store takes.
         is_single: Whether they name the one search that a store's own retriever makes.
     """
 
     fields: Mapping[str, object]
-    fetch_k: int | None
+    mmr: MarginalRelevance | None
     score_threshold: float | None
     rest: Mapping[str, object]
     is_single: bool
@@ -65,16 +105,14 @@ class SearchWords:
         fields: dict[str, Any] = {}
         if search_type is not None:
             fields["recipe"] = _recipe(search_type, others)
-        fetch_k = rest.pop("fetch_k", None) if is_mmr else None  # of "mmr" alone: FAISS has its own
-        if is_mmr and (fetch_k is not None or "lambda_mult" in rest):
-            fields["recipe"] = _mmr(fetch_k, rest.pop("lambda_mult", None))
+        mmr = _mmr(rest) if is_mmr else None
         for name in ("k", "filter"):
             if name in rest:
                 if others.get(name) is not None:
                     raise ValueError(TWICE.format(name))
                 fields[name] = rest.pop(name)
         threshold = _threshold(rest.pop("score_threshold", None), is_bounded)
-        return cls(fields, fetch_k, threshold, rest, search_type in ("similarity", "mmr"))
+        return cls(fields, mmr, threshold, rest, search_type in ("similarity", "mmr"))
 
 
 def _recipe(search_type: str, others: Mapping[str, object]) -> object:
@@ -94,17 +132,15 @@ def _recipe(search_type: str, others: Mapping[str, object]) -> object:
     )
 
 
-def _mmr(fetch_k: int | None, lambda_mult: float | None) -> object:
-    method: Any = clew.recipes.get("mmr")
-    given = {"fetch_k": fetch_k, "lambda_mult": lambda_mult}
-    select = replace(
-        method.selects[0], **{name: value for name, value in given.items() if value is not None}
-    )
-    return replace(method, selects=(select,))
+def _mmr(rest: dict[str, Any]) -> MarginalRelevance:
+    """Return what "mmr" is told, and take that from the words: FAISS has a `fetch_k` of its own."""
+    told = {name: rest.pop(name, None) for name in ("lambda_mult", "fetch_k")}
+    mmr = MarginalRelevance(**{name: value for name, value in told.items() if value is not None})
+    mmr.method(mmr.fetch_k)  # which checks them
+    return mmr
 
 
-def _threshold(threshold: float | None, is_bounded: bool) -> float | None:
-    is_number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
+def _threshold(threshold: object, is_bounded: bool) -> float | None:
     if threshold is None and not is_bounded:
         return None
     if not is_bounded:
@@ -112,9 +148,10 @@ def _threshold(threshold: float | None, is_bounded: bool) -> float | None:
             f"score_threshold is of search_type={THRESHOLD!r}; give that too, or min_relevance=, "
             "which means the same for every store"
         )
+    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool)
     if not is_number or not 0 <= threshold <= 1:  # type: ignore[operator]  # a number by then
         raise ValueError(
             f"search_type={THRESHOLD!r} needs a score_threshold from 0 to 1 in search_kwargs; "
             f"got {threshold!r}"
         )
-    return threshold
+    return float(threshold)  # type: ignore[arg-type]  # as above

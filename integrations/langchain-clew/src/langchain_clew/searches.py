@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 
 import clew
 from langchain_clew.candidates import Candidates, document_id, scores_by_order
+from langchain_clew.search_types import MarginalRelevance
 from langchain_clew.stores import FoundDocument
 
 WITH_SCORES = "similarity_search_with_score"
 WITH_RELEVANCE = "similarity_search_with_relevance_scores"
 BY_VECTOR = "similarity_search_by_vector"
+BY_MARGINAL_RELEVANCE = "max_marginal_relevance_search"
 WITHOUT_SCORES = "similarity_search"
 UNSUPPORTED = (NotImplementedError, ValueError)
 """How stores say that they have no scores at all."""
@@ -32,6 +34,9 @@ class Search:
         limit: How many documents.
         filter: What may be found, in the store's own language.
         is_judged: Whether the store is to say how relevant each document is.
+        mmr: By what the store is to choose itself, where its vectors are not known; None for the
+            nearest.
+        k: How many of the `limit` it then is to choose; None for all, one after the other.
     """
 
     text: str
@@ -39,6 +44,8 @@ class Search:
     limit: int
     filter: object
     is_judged: bool = False
+    mmr: MarginalRelevance | None = None
+    k: int | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,8 @@ class SearchResults:
     def candidates(self, store: VectorStore) -> Candidates:
         """Return the distinct documents, with their scores in one direction."""
         scores, meaning = None, "rank: the store gives no scores"
+        if self.search == BY_MARGINAL_RELEVANCE:
+            meaning = "rank: the store chose by marginal relevance"
         if self.search in (WITH_SCORES, WITH_RELEVANCE):
             scores, meaning = scores_by_order([score for _, score in self.scored])
         notes = {"store": type(store).__name__, "search": self.search, "scores": meaning}

@@ -8,9 +8,10 @@ the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from clew.adapters import (
     HOPS,
     FactsByDocument,
     IndexConfig,
+    Method,
     QueryOptions,
     aembed_question,
     check_hops,
@@ -31,7 +33,10 @@ from clew.adapters import (
 )
 from langchain_clew.chain_page import ChainPage
 from langchain_clew.further_searches import NO_RELEVANCE, FurtherSearches, Judge
+from langchain_clew.overrides import overrides_blocking_alone
+from langchain_clew.search_types import MarginalRelevance
 from langchain_clew.searches import (
+    BY_MARGINAL_RELEVANCE,
     BY_VECTOR,
     UNSUPPORTED,
     WITH_RELEVANCE,
@@ -50,10 +55,17 @@ from langchain_clew.stores import (
     KnownStore,
     Vectors,
     embeddings_of,
+    gives_scores,
     having,
     known_store,
     store_with_vectors,
 )
+
+CANDIDATES = 50
+"""Documents that a store is asked for, where no number is given."""
+
+Way = tuple[str, tuple[type[Exception], ...], dict[str, Any]]
+"""The name of a method, the errors by which a store says that it has none, and its arguments."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +74,8 @@ class Shortlist:
 
     Attributes:
         store: The vector store.
-        candidates: How many documents it is asked for.
+        candidates: How many documents it is asked for. None for what `mmr` says, or for 50, and for
+            as many as the question wants where that is more.
         search_kwargs: What else its search takes.
         config: What the small graph of the candidates is made with. Where it has no embedder, no
             document is embedded: the store says how near each is, and clew's own embedder compares
@@ -75,16 +88,22 @@ class Shortlist:
             stands for the links in the text.
         score_threshold: The least relevance that a document found may have, as the store means it.
             None for any.
+        mmr: By what the documents are chosen, in the place of the question's recipe: by the store's
+            vectors where they can be had, else by a method of the store's own. None for the recipe.
+        is_one_search: Whether this is what a store's own retriever finds by one search. Then what
+            is further from the question than at right angles is a candidate like others.
     """
 
     store: VectorStore
-    candidates: int = 50
+    candidates: int | None = None
     search_kwargs: Mapping[str, object] = field(default_factory=dict)
     config: IndexConfig = field(default_factory=IndexConfig)
     facts: FactsByDocument = field(default_factory=dict)
     hops: int | None = None
     edges: tuple[tuple[str, str], ...] = ()
     score_threshold: float | None = None
+    mmr: MarginalRelevance | None = None
+    is_one_search: bool = False
 
     def __post_init__(self) -> None:
         if not hasattr(self.store, "similarity_search"):
@@ -98,7 +117,7 @@ class Shortlist:
                 f"got a {type(self.store).__name__}: {advice}"
             )
         is_whole = isinstance(self.candidates, int) and not isinstance(self.candidates, bool)
-        if not is_whole or self.candidates < 1:
+        if self.candidates is not None and (not is_whole or self.candidates < 1):
             raise ValueError(f"candidates is a whole number of at least 1; got {self.candidates!r}")
         object.__setattr__(self, "edges", check_hops(self._n_hops, self.edges))
         if self.edges:
@@ -135,6 +154,22 @@ class Shortlist:
                 return request
             answer = await self._acarry_out(request)
 
+    def _n_candidates(self, k: int | None) -> int:
+        """Return how many documents the store is asked for where a question wants `k`."""
+        if self.candidates is not None:
+            return self.candidates
+        return max(CANDIDATES, k or 0) if self.mmr is None else self.mmr.among(k)
+
+    @property
+    def _own_mmr(self) -> Method:
+        """The recipe for `mmr` where the store gives no vectors and has no such method.
+
+        What is relevant the store says, unless the caller gave what the documents are embedded by.
+        """
+        assert self.mmr is not None, "it is asked for by that alone"
+        how = "prize" if self.config.embedder is None else "similarity"
+        return self.mmr.method(None, how)
+
     @property
     def _n_hops(self) -> int:
         return HOPS if self.hops is None else self.hops
@@ -166,7 +201,8 @@ class Shortlist:
         options = replace(options, where=None)  # the store filters
         vector = (yield Embed(question)) if reads else None
         is_judged = self.score_threshold is not None
-        first = Search(question, vector, self.candidates, filter, is_judged)
+        limit = self._n_candidates(options.limit)
+        first = Search(question, vector, limit, filter, is_judged, self.mmr, options.limit)
         found: SearchResults = yield first
         candidates = found.reaching(self.score_threshold).candidates(self.store)
         of_question = candidates.documents
@@ -182,7 +218,12 @@ class Shortlist:
         if vector is not None and candidates.documents:
             vectors = yield Read(candidates.documents)
             near = cosines_by_id(vectors, vector, further.leads, of_question)
-            candidates = candidates.scored(near)
+            candidates = candidates.scored(near, is_one_search=self.is_one_search)
+            if self.mmr is not None and self.config.embedder is None:
+                candidates = candidates.chosen(vectors, vector, self.mmr.lambda_mult)
+        if self.mmr is not None:
+            is_chosen = candidates.is_chosen or found.search == BY_MARGINAL_RELEVANCE
+            options = replace(options, recipe="dense" if is_chosen else self._own_mmr)
 
         ask = candidates.ask(question, self.config, self.facts)
         return ask(options) if page is None else page.fit(ask, options)
@@ -204,12 +245,12 @@ class Shortlist:
         if request.vector is not None:
             found = self.store.similarity_search_by_vector(_plain(request.vector), **arguments)
             return SearchResults(BY_VECTOR, found)
-        if hasattr(self.store, WITH_SCORES):
-            with suppress(*UNSUPPORTED):
-                scored = self.store.similarity_search_with_score(request.text, **arguments)
-                return SearchResults(WITH_SCORES, scored)
-        found = self.store.similarity_search(request.text, **arguments)
-        return SearchResults(WITHOUT_SCORES, found)
+        for name, errors, how in self._ways_by_text(request, arguments):
+            with suppress(*errors):
+                return SearchResults(name, getattr(self.store, name)(request.text, **how))
+        return SearchResults(
+            WITHOUT_SCORES, self.store.similarity_search(request.text, **arguments)
+        )
 
     async def _acarry_out(self, request: Request) -> object:
         if isinstance(request, Read):
@@ -223,21 +264,30 @@ class Shortlist:
             return await asyncio.to_thread(embedder.embed_question, request.text)
         arguments = self._arguments(request)
         if request.is_judged:
-            ajudged = _search_with_relevance(self.store, f"a{WITH_RELEVANCE}")
             with _relevance_known(self.store):
-                near = await ajudged(request.text, **arguments)
+                near = await _awaited_relevance(self.store)(request.text, **arguments)
             return SearchResults(WITH_RELEVANCE, near)
         if (brought := await self._asearch_with_vectors(request)) is not None:
             return brought
         if request.vector is not None:
             by_vector = self.store.asimilarity_search_by_vector
             return SearchResults(BY_VECTOR, await by_vector(_plain(request.vector), **arguments))
-        if hasattr(self.store, f"a{WITH_SCORES}"):
-            with suppress(*UNSUPPORTED):
-                scored = await self.store.asimilarity_search_with_score(request.text, **arguments)
-                return SearchResults(WITH_SCORES, scored)
-        found = await self.store.asimilarity_search(request.text, **arguments)
+        for name, errors, how in self._ways_by_text(request, arguments):
+            with suppress(*errors):
+                return SearchResults(name, await _awaited(self.store, name)(request.text, **how))
+        found = await _awaited(self.store, WITHOUT_SCORES)(request.text, **arguments)
         return SearchResults(WITHOUT_SCORES, found)
+
+    def _ways_by_text(self, search: Search, arguments: dict[str, Any]) -> list[Way]:
+        """Return the methods that are tried before `similarity_search`, with their arguments."""
+        ways: list[Way] = []
+        if search.mmr is not None and hasattr(self.store, BY_MARGINAL_RELEVANCE):
+            among = {"k": search.k or search.limit, "fetch_k": search.limit}
+            how = {**arguments, **among, "lambda_mult": search.mmr.lambda_mult}
+            ways.append((BY_MARGINAL_RELEVANCE, (NotImplementedError,), how))
+        if hasattr(self.store, WITH_SCORES) and gives_scores(self.store):
+            ways.append((WITH_SCORES, UNSUPPORTED, arguments))
+        return ways
 
     def _read(self, request: Read) -> Vectors:
         known = self._known
@@ -299,6 +349,21 @@ def _search_with_relevance(store: VectorStore, name: str) -> Callable[..., Any]:
         search = getattr(search.__self__, f"_{name}")
     found: Callable[..., Any] = search
     return found
+
+
+def _awaited_relevance(store: VectorStore) -> Callable[..., Awaitable[Any]]:
+    """Return what `_search_with_relevance` does, to be awaited."""
+    if overrides_blocking_alone(store, WITH_RELEVANCE, f"_{WITH_RELEVANCE}"):
+        return partial(asyncio.to_thread, _search_with_relevance(store, WITH_RELEVANCE))
+    return _search_with_relevance(store, f"a{WITH_RELEVANCE}")
+
+
+def _awaited(store: VectorStore, name: str) -> Callable[..., Awaitable[Any]]:
+    """Return the async variant of a search, or the search in a thread if it alone is overridden."""
+    if overrides_blocking_alone(store):
+        return partial(asyncio.to_thread, getattr(store, name))
+    method: Callable[..., Awaitable[Any]] = getattr(store, f"a{name}")
+    return method
 
 
 @contextmanager

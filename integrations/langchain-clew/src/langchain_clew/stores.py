@@ -2,7 +2,7 @@
 
 A store means what it likes by a score: a cosine, a distance, half of one more than a cosine. Its
 vectors mean the same everywhere. So each store that is known here is asked in its own way. Another
-one gives no vectors.
+one gives no vectors, and neither does a class derived from a known one that overrides a search.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from langchain_core.vectorstores import VectorStore
 from numpy.typing import ArrayLike
 
 from clew.adapters import LastPlaces
+from langchain_clew.overrides import overrides_a_search, scores_its_search
 from langchain_clew.store_filters import (
     Having,
     Value,
@@ -64,7 +65,7 @@ class FoundDocument(NamedTuple):
 FindNear = Callable[[VectorStore, list[float], Mapping[str, object]], list[FoundDocument] | None]
 """(store, vector, arguments of a search) -> the nearest documents with their vectors, in one call.
 
-None where a particular store must be searched by its own method.
+None where a particular store can only be searched by its own method.
 """
 
 FindNearAwaited = Callable[
@@ -89,6 +90,8 @@ class KnownStore:
         most: How many documents it has, where a search may ask for no more. None where it may.
         aread: What `read` does, for a store that is asked in an event loop; None for a thread.
         afind_near: What `find_near` does, likewise.
+        beneath: The methods by which all of its searches find, also those that are made here. A
+            derived class may override them.
     """
 
     having: Having
@@ -100,13 +103,40 @@ class KnownStore:
     most: Callable[[VectorStore], int | None] = lambda _: None
     aread: ReadAwaited | None = None
     afind_near: FindNearAwaited | None = None
+    beneath: tuple[str, ...] = ()
 
 
 def known_store(store: VectorStore) -> KnownStore | None:
-    """Return how a store is asked, by its class or one that it is derived from."""
-    classes = ((base.__module__.partition(".")[0], base.__name__) for base in type(store).__mro__)
-    names = (name for package, own in classes for name in (f"{package}.{own}", own))
-    return next((STORES[name] for name in names if name in STORES), None)
+    """Return how a store is asked, by its class or one that it is derived from.
+
+    One that overrides a search gives no vectors, and nothing is known of its filters.
+    """
+    found = _class_and_known(store)
+    if found is None:
+        return None
+    kind, known = found
+    if not overrides_a_search(store, kind, known.beneath):
+        return known
+    return KnownStore(no_having, embeddings=known.embeddings, most=known.most)
+
+
+def gives_scores(store: VectorStore) -> bool:
+    """Return whether a search with scores finds what a store's own retriever would find."""
+    found = _class_and_known(store)
+    if found is None:
+        return scores_its_search(store)
+    kind, known = found
+    return not overrides_a_search(store, kind, known.beneath)
+
+
+def _class_and_known(store: object) -> tuple[type, KnownStore] | None:
+    """Return the class by which a store is known, of LangChain's packages, and how it is asked."""
+    for kind in reversed(type(store).__mro__):  # a derived class may have the same name
+        package = kind.__module__.partition(".")[0]
+        for name in (f"{package}.{kind.__name__}", kind.__name__):
+            if package.startswith("langchain") and name in STORES:
+                return kind, STORES[name]
+    return None
 
 
 def embeddings_of(store: VectorStore) -> Embeddings | None:
@@ -188,9 +218,7 @@ def _find_in_chroma(
     store: Any,  # noqa: ANN401
     vector: list[float],
     search: Mapping[str, Any],
-) -> list[FoundDocument] | None:
-    if _searches_by_itself(store):
-        return None
+) -> list[FoundDocument]:
     others = {name: one for name, one in search.items() if name not in ("k", "filter", "include")}
     found = store._collection.query(
         query_embeddings=[vector],
@@ -223,9 +251,7 @@ def _find_in_qdrant(
     store: Any,  # noqa: ANN401
     vector: list[float],
     search: Mapping[str, Any],
-) -> list[FoundDocument] | None:
-    if _searches_by_itself(store):
-        return None
+) -> list[FoundDocument]:
     collection, name = store.collection_name, store.vector_name
     others = {name: one for name, one in search.items() if name not in ("k", "filter")}
     try:
@@ -288,7 +314,7 @@ def _find_in_postgres(
     """Return the nearest documents with their vectors, of rows that the store makes these from."""
     query = getattr(store, "_PGVector__query_collection", None)
     documents_of = getattr(store, "_results_to_docs_and_scores", None)
-    if query is None or documents_of is None or _searches_by_itself(store):
+    if query is None or documents_of is None:
         return None
     rows = query(embedding=vector, k=search["k"], filter=search.get("filter"))
     scored = documents_of(rows)
@@ -363,7 +389,7 @@ ROWS = "_AsyncPGVectorStore__query_collection"
 
 
 def _shows_rows(store: object) -> bool:
-    return hasattr(table_of(store), ROWS) and not _searches_by_itself(store)
+    return hasattr(table_of(store), ROWS)
 
 
 async def _rows_near(
@@ -553,7 +579,9 @@ STORES: Mapping[str, KnownStore] = {
         elasticsearch_having, _read_elasticsearch, _find_in_elasticsearch, _has_dense_vectors
     ),
     "FAISS": KnownStore(either_having, _read_faiss, beside_filter=_widely),
-    "InMemoryVectorStore": KnownStore(function_having, _read_in_memory),
+    "InMemoryVectorStore": KnownStore(
+        function_having, _read_in_memory, beneath=("_similarity_search_with_score_by_vector",)
+    ),
     "LanceDB": KnownStore(lancedb_having, _read_lancedb, _find_in_lancedb),
     "langchain_lancedb.LanceDB": KnownStore(
         no_having,
@@ -570,23 +598,6 @@ STORES: Mapping[str, KnownStore] = {
     "SKLearnVectorStore": KnownStore(no_having, most=_size_of_sklearn),
 }
 """By the name of the class, with its package where another one has a class of this name."""
-
-
-SEARCHES_BY_VECTOR = (
-    "similarity_search_by_vector",
-    "asimilarity_search_by_vector",
-    "similarity_search_with_score_by_vector",
-)
-
-
-def _searches_by_itself(store: object) -> bool:
-    """Return whether a class derived from a known one has searches by vector of its own."""
-    for base in type(store).__mro__:
-        if base.__name__ in STORES:
-            return False
-        if any(name in vars(base) for name in SEARCHES_BY_VECTOR):
-            return True
-    return False
 
 
 def _own_ids(documents: Iterable[Document]) -> list[str]:

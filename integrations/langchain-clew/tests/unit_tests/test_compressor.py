@@ -47,6 +47,15 @@ def test_scores_in_the_metadata_decide_the_order_where_every_document_has_one(
     assert compressor.context(some, question).trace[0].notes["scores"] == f"metadata {name!r}"
 
 
+def test_a_reranker_behind_clew_goes_before_the_score_of_clew(compressor, documents, question):
+    some = scored(
+        scored(documents[:3], "clew_score", [0.9, 0.5, 0.1]), "relevance_score", [1, 3, 2]
+    )
+    assert ids(compressor.compress_documents(some, question)) == [
+        documents[i].id for i in (1, 2, 0)
+    ]
+
+
 @pytest.mark.parametrize("missing", [None, "high", float("nan"), True])
 def test_scores_that_not_every_document_has_count_for_nothing(
     compressor, documents, question, missing

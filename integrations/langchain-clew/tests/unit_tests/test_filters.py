@@ -295,6 +295,14 @@ def test_an_array_is_the_list_of_its_values(filter, metadata):
     assert where_of(in_arrays(filter))(in_arrays(metadata)) == wanted
 
 
+@pytest.mark.parametrize("values", [[1, 2], [2, 3], [[1, 2], 4], [], 1, "1"])
+def test_a_number_of_numpy_is_no_list_and_is_in_one(values):
+    one, metadata = np.int64(1), {"a": values}
+    for name in ("$eq", "$ne", "$gt", "$lte", "$contains"):
+        assert where_of({"a": {name: one}})(metadata) == where_of({"a": {name: 1}})(metadata), name
+    assert where_of({"a": one})(metadata) == (values in ([1, 2], 1))
+
+
 def test_arrays_inside_lists_are_lists_too():
     metadata = {"a": [np.array([1, 2]), np.array([], int)]}
     assert where_of({"a": {"$in": [np.array([1, 2])]}})(metadata)

@@ -29,12 +29,17 @@ def found(store, question=ASKED, **how):
     return {d.id for d in ClewRetriever.from_vectorstore(store, **how).invoke(question)}
 
 
-class Recording(InMemoryVectorStore):
-    """Remembers what it was asked for."""
+@pytest.fixture
+def asked_for(monkeypatch):
+    """What stores in memory were asked for: a derived class would be asked in another way."""
+    asked, search = [], InMemoryVectorStore.similarity_search_by_vector
 
-    def similarity_search_by_vector(self, embedding, k=4, **kwargs):
-        self.__dict__.setdefault("asked", []).append((k, kwargs))
-        return super().similarity_search_by_vector(embedding, k, **kwargs)
+    def recording(self, embedding, k=4, **kwargs):
+        asked.append((k, kwargs))
+        return search(self, embedding, k, **kwargs)
+
+    monkeypatch.setattr(InMemoryVectorStore, "similarity_search_by_vector", recording)
+    return asked
 
 
 async def test_a_name_in_a_candidate_is_looked_for(store):
@@ -77,14 +82,14 @@ def test_a_second_hop_follows_what_the_first_one_found(embeddings):
 
 
 @pytest.mark.parametrize("hops", [0, 1, 2])
-def test_each_hop_is_one_search_under_the_same_filter_and_arguments(embeddings, hops):
+def test_each_hop_is_one_search_under_the_same_filter_and_arguments(embeddings, hops, asked_for):
     def allowed(document):
         return document.id != "ben"
 
-    store = Recording.from_documents([*THREAD, *CROWD], embeddings)
+    store = InMemoryVectorStore.from_documents([*THREAD, *CROWD], embeddings)
     assert "ben" not in found(store, hops=hops, candidates=3, filter=allowed)
-    assert 1 <= len(store.asked) <= 1 + hops
-    assert all(kwargs == {"filter": allowed} for _, kwargs in store.asked)
+    assert 1 <= len(asked_for) <= 1 + hops
+    assert all(kwargs == {"filter": allowed} for _, kwargs in asked_for)
 
 
 def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filter(embeddings):
@@ -102,7 +107,9 @@ def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filter(embe
     assert found(store, question, filter=lambda d: d.id != "map", **linked) == {"crew", "rota"}
 
 
-def test_links_in_the_text_lead_to_documents_by_what_these_are_called_in_one_search(embeddings):
+def test_links_in_the_text_lead_to_documents_by_what_these_are_called_in_one_search(
+    embeddings, asked_for
+):
     base = "https://boat.org/crew/"
     texts = {
         "crew.html": "The coxswain steers the lifeboat. See [the rota](../rota.html#mondays), "
@@ -116,12 +123,12 @@ def test_links_in_the_text_lead_to_documents_by_what_these_are_called_in_one_sea
         Document(text, id=name, metadata={"source": urljoin(base, name)})
         for name, text in texts.items()
     ]
-    store = Recording.from_documents([*documents, *CROWD], embeddings)
+    store = InMemoryVectorStore.from_documents([*documents, *CROWD], embeddings)
     question = "Who steers the lifeboat?"
     how = {"candidates": 1, "hops": 0, "budget": None, "recipe": "dense"}
     linked = found(store, question, edges=[("page_content", "source")], **how)
     assert linked == texts.keys() - {"other.html"}
-    assert len(store.asked) == 2
+    assert len(asked_for) == 2
 
 
 def test_a_page_of_links_asks_for_no_more_than_a_store_takes(embeddings):

@@ -6,10 +6,14 @@ import copy
 import math
 import warnings
 
+import numpy as np
 import pytest
 from langchain_clew import ClewRetriever
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.runnables import ConfigurableField
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
 
 class Judging(InMemoryVectorStore):
@@ -19,12 +23,17 @@ class Judging(InMemoryVectorStore):
         return lambda score: score
 
 
-class Recording(InMemoryVectorStore):
-    """A store that keeps what its searches were asked."""
+@pytest.fixture
+def asked_for(monkeypatch):
+    """What stores in memory were asked for: a derived class would be asked in another way."""
+    asked, search = [], InMemoryVectorStore.similarity_search_by_vector
 
-    def similarity_search_by_vector(self, embedding, k=4, **kwargs):
-        self.__dict__.setdefault("asked", []).append((k, kwargs))
-        return super().similarity_search_by_vector(embedding, k)
+    def recording(self, embedding, k=4, **kwargs):
+        asked.append((k, kwargs))
+        return search(self, embedding, k)
+
+    monkeypatch.setattr(InMemoryVectorStore, "similarity_search_by_vector", recording)
+    return asked
 
 
 def ids(documents):
@@ -64,6 +73,104 @@ def test_mmr_looks_for_difference_as_much_as_it_is_told(make, question):
     assert set(ids(few.invoke(question))) == set(ids(alike)), "there are no others to choose from"
 
 
+MANY = [Document(f"Ferry {i} sails from quay {i % 7}.", id=f"{i}") for i in range(130)]
+
+
+@pytest.fixture
+def many():
+    """A store of many documents, half of them further from a question than at right angles."""
+    return InMemoryVectorStore.from_documents(MANY, DeterministicFakeEmbedding(size=16))
+
+
+@pytest.mark.parametrize("k", [3, 51, 120])
+async def test_as_many_are_found_as_the_stores_own_retriever_finds(many, k):
+    theirs = ids(many.as_retriever(search_kwargs={"k": k}).invoke("Which ferry?"))
+    retriever = ClewRetriever.from_vectorstore(
+        many, budget=None, search_type="similarity", search_kwargs={"k": k}
+    )
+    assert ids(retriever.invoke("Which ferry?")) == theirs
+    assert ids(await retriever.ainvoke("Which ferry?", k=k - 1)) == theirs[:-1]
+    assert len(ClewRetriever.from_vectorstore(many, budget=None).invoke("Ferry?", k=k)) == k
+    assert len(ClewRetriever.from_vectorstore(many, k, budget=None).invoke("Ferry?", k=130)) < 130
+
+
+class Alike(DeterministicFakeEmbedding):
+    """Two texts that differ in their last character alone are near duplicates."""
+
+    def embed_query(self, text):
+        start = super().embed_query(text[:-1])
+        return [a + 0.05 * b for a, b in zip(start, super().embed_query(text), strict=True)]
+
+    def embed_documents(self, texts):
+        return [self.embed_query(text) for text in texts]
+
+
+class WithoutVectors(InMemoryVectorStore):
+    """A store that is asked by text alone, since it may find what it likes."""
+
+    def similarity_search(self, query, k=4, **kwargs):
+        return super().similarity_search(query, k, **kwargs)
+
+
+@pytest.mark.parametrize("kind", [InMemoryVectorStore, WithoutVectors])
+@pytest.mark.parametrize("lambda_mult", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize(("k", "fetch_k"), [(4, 20), (9, 60), (40, 130), (30, 12)])
+async def test_mmr_chooses_by_the_stores_vectors_as_its_definition_says(
+    kind, lambda_mult, k, fetch_k
+):
+    embeddings, question = Alike(size=16), "Which ferry?"
+    copies = [Document(f"{one.page_content[:-1]}!", id=f"{one.id}!") for one in MANY[::3]]
+    store = kind.from_documents([*MANY, *copies], embeddings)
+    asked = np.array(embeddings.embed_query(question))
+    near = InMemoryVectorStore.similarity_search(store, question, k=fetch_k)
+    vectors = [store.store[one.id]["vector"] for one in near]
+    places = maximal_marginal_relevance(asked, vectors, lambda_mult, k)
+    how = {"k": k, "fetch_k": fetch_k, "lambda_mult": lambda_mult}
+    retriever = ClewRetriever.from_vectorstore(
+        store, budget=None, search_type="mmr", search_kwargs=how
+    )
+    wanted = [near[place].page_content for place in places]
+    found = retriever.invoke(question)
+    assert [one.page_content for one in found] == wanted
+    assert ids(await retriever.ainvoke(question)) == ids(found)
+    few = {"lambda_mult": lambda_mult}
+    own = store.as_retriever(search_type="mmr", search_kwargs={"k": 5, **few}).invoke(question)
+    by_default = ClewRetriever.from_vectorstore(store, search_type="mmr", search_kwargs=few, k=5)
+    assert {one.page_content for one in by_default.invoke(question)} == {
+        one.page_content for one in own
+    }
+
+
+def test_mmr_over_an_index_means_the_same(documents, embeddings, question):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    retriever = ClewRetriever.from_documents(documents, embeddings, budget=None)
+    for lambda_mult in (0.2, 0.5, 0.8):
+        how = {"search_type": "mmr", "search_kwargs": {"k": 4, "lambda_mult": lambda_mult}}
+        theirs = store.as_retriever(**how).invoke(question)
+        found = ClewRetriever(index=retriever.index, **how).invoke(question)
+        assert set(ids(found)) == set(ids(theirs))
+
+
+def test_mmr_over_a_store_that_has_no_such_method_is_clews_own(documents, embeddings, question):
+    class Nearest(VectorStore):
+        def similarity_search(self, query, k=4, **kwargs):
+            return inner.similarity_search(query, k, **kwargs)
+
+        @classmethod
+        def from_texts(cls, *_, **__):
+            raise NotImplementedError
+
+    inner = InMemoryVectorStore.from_documents(documents, embeddings)
+    how = {"search_type": "mmr", "search_kwargs": {"k": 3, "fetch_k": 6, "lambda_mult": 0.2}}
+    found = ids(ClewRetriever.from_vectorstore(Nearest(), **how).invoke(question))
+    assert len(found) == 3
+    assert set(found) <= set(ids(inner.similarity_search(question, 6)))
+    other = ClewRetriever.from_vectorstore(Nearest(), **how, embeddings=embeddings)
+    assert set(ids(other.invoke(question))) == set(
+        ids(inner.as_retriever(**how).invoke(question))
+    ), "by the same vectors the same are chosen"
+
+
 def test_a_search_type_of_the_stores_own_makes_one_search_unless_more_are_asked_for(embeddings):
     store, _ = threads(embeddings, lambda cosine: cosine)
 
@@ -93,6 +200,8 @@ async def test_a_threshold_is_by_the_stores_own_relevance(documents, embeddings,
     assert ids(retriever.invoke(question)) == ids(await retriever.ainvoke(question)) == theirs
     connected = ClewRetriever.from_vectorstore(store, **search, recipe="hipporag")
     assert set(ids(connected.invoke(question))) <= set(theirs)
+    of_numpy = {**search, "search_kwargs": {"score_threshold": np.float32(threshold - 1e-6)}}
+    assert ids(ClewRetriever.from_vectorstore(store, **of_numpy).invoke(question)) == theirs
     none = {**search, "search_kwargs": {"score_threshold": 1.0}}
     assert ClewRetriever.from_vectorstore(store, **none).invoke(question) == []
 
@@ -215,11 +324,13 @@ def test_a_store_without_relevance_says_what_to_give_instead(documents, embeddin
         ClewRetriever.from_vectorstore(store, **search).invoke(question)
 
 
-def test_k_is_how_many_come_back_and_not_how_many_are_searched(documents, embeddings, question):
-    store = Recording.from_documents(documents, embeddings)
+def test_k_is_how_many_come_back_and_not_how_many_are_searched(
+    documents, embeddings, question, asked_for
+):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
     retriever = ClewRetriever.from_vectorstore(store, search_kwargs={"k": 3, "namespace": "myths"})
     assert len(retriever.invoke(question)) == 3
-    assert store.asked[0] == (50, {"namespace": "myths"})
+    assert asked_for[0] == (50, {"namespace": "myths"})
 
 
 def test_a_filter_is_the_retrievers_own(make, question):
@@ -256,13 +367,15 @@ def test_search_words_are_fields_that_no_copy_loses(make, question):
     assert how["k"] == 2
 
 
-def test_a_store_s_own_search_words_are_read_at_every_question(documents, embeddings, question):
-    store = Recording.from_documents(documents, embeddings)
+def test_a_store_s_own_search_words_are_read_at_every_question(
+    documents, embeddings, question, asked_for
+):
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
     retriever = ClewRetriever.from_vectorstore(store, 7, {"namespace": "myths"}, hops=0)
     retriever.model_copy().invoke(question, k=1)
     retriever.search_kwargs["namespace"] = "letters"
     retriever.invoke(question)
-    assert store.asked == [(7, {"namespace": "myths"}), (7, {"namespace": "letters"})]
+    assert asked_for == [(7, {"namespace": "myths"}), (7, {"namespace": "letters"})]
 
 
 REFUSED = [

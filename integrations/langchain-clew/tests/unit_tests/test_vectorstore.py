@@ -185,6 +185,23 @@ def test_facts_of_documents_that_were_not_found_are_left_aside(
     assert retriever.context(question).trace[1].notes["facts"] > 0
 
 
+def test_facts_that_no_document_can_have_are_named(documents, embeddings, facts, question):
+    class Nameless(Plain):
+        def similarity_search(self, query, k=4, **kwargs):
+            found = self.inner.similarity_search(query, k, **kwargs)
+            return [Document(one.page_content) for one in found]
+
+    store = InMemoryVectorStore.from_documents(documents, embeddings)
+    nameless = ClewRetriever.from_vectorstore(Nameless(store), facts=facts)
+    with pytest.warns(UserWarning, match="what was found has no ids"):
+        context = nameless.context(question)
+    others = ClewRetriever.from_vectorstore(store, facts={"x": facts["minos"]}).context(question)
+    for found in (context, others):
+        assert found.trace[0].notes["facts"].startswith("none")
+    same = ClewRetriever.from_vectorstore(store, facts=facts).context(question)
+    assert "facts" not in same.trace[0].notes
+
+
 def test_the_tracing_names_are_the_store_s(documents, embeddings):
     retriever = ClewRetriever.from_vectorstore(
         InMemoryVectorStore.from_documents(documents, embeddings)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from clew.on_demand import FunctionOnDemand
 from clew.read.formats.file_format import Format
 from clew.text.code_languages import FILE_NAME_KEYS, HINT, LANGUAGES, PYTHON_SUFFIXES
+from clew.text.metadata_text import text_under
 
 if TYPE_CHECKING:
     from clew.read.formats.outline import Outline, Share
@@ -140,8 +141,8 @@ def format_of_piece(metadata: Mapping[str, Any]) -> str:
         ('markdown', 'text')
     """
     for key in FILE_NAME_KEYS if metadata else ():
-        name = metadata.get(key)
-        if name and (format := format_of_file(str(name))).outlines_pieces:
+        name = text_under(metadata, key)
+        if name and (format := format_of_file(name)).outlines_pieces:
             return format.name
     return "text"
 
