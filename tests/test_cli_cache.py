@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,24 @@ def test_the_second_question_reads_nothing(capsys, folder, read, monkeypatch):
     assert read == []
     ask(capsys, folder, "--tokens", "64")  # another way of reading has an index of its own
     assert read == ["ferry.md", "moon.md"]
+
+
+def test_a_folder_is_read_once_however_it_is_typed(capsys, folder, tmp_path, read, monkeypatch):
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))
+    (tmp_path / "link").symlink_to(folder)
+    first = ask(capsys, folder, "--json").out
+    read.clear()
+    for here, typed in ((tmp_path, "docs"), (folder, "."), (tmp_path, "link"), (folder, "../docs")):
+        monkeypatch.chdir(here)
+        again = ask(capsys, typed, "--json")
+        assert (without_times(again.out), again.err) == (without_times(first), "")
+        paths = {item["metadata"]["path"] for item in json.loads(again.out)["items"]}
+        assert set(map(Path, paths)) <= set(folder.resolve().iterdir())
+    assert read == []
+
+
+def without_times(out):
+    return {key: value for key, value in json.loads(out).items() if key != "trace"}
 
 
 def test_a_file_that_may_change_unseen_is_looked_at_again(capsys, folder, read):

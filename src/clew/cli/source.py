@@ -566,11 +566,18 @@ def saved_place(source: str) -> Path | str | None:
 
 
 def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document]:
+    if options.source == STDIN:
+        return [_read_stdin(options.encoding)]
+    # What is kept for the next question is found, and opens, from any folder.
+    place = _from_anywhere if hasattr(options, "no_cache") else Path
     if isinstance(options.source, list):
-        return [existing_path(source) for source in options.source]
-    if options.source != STDIN:
-        return existing_path(options.source)
-    return [_read_stdin(options.encoding)]
+        return [place(existing_path(source)) for source in options.source]
+    return place(existing_path(options.source))
+
+
+def _from_anywhere(path: Path) -> Path:
+    """Return a path that is the same however it was typed; a file keeps the name that it has."""
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
 
 def _read_stdin(encoding: str | None) -> Document:
