@@ -13,8 +13,10 @@ import pytest
 
 import clew
 from clew import cli, user_cache
+from clew.cli import folder_cache, source
 from clew.read import known_files
 from clew.read.formats.source_file import SourceFile
+from clew.store.lock import locked
 
 
 @pytest.fixture
@@ -99,6 +101,41 @@ def test_what_has_changed_is_read(capsys, folder, monkeypatch):
     assert "moon" not in changed.out
     assert "read what has changed in 2 documents" in changed.err
     assert ask(capsys, folder).err == ""
+
+
+@pytest.mark.parametrize("when", ["as it is read", "as it is saved"])
+def test_a_cache_that_another_question_has_kept_is_no_news(
+    capsys, caplog, folder, monkeypatch, when
+):
+    ask(capsys, folder)
+    write(folder / "new.md", "New ferries sail on Sundays.")
+    module, name = {
+        "as it is read": (source, "keep"),
+        "as it is saved": (folder_cache, "save_contents"),
+    }[when]
+    once = getattr(module, name)
+
+    def after_another(*arguments):
+        monkeypatch.setattr(module, name, once)
+        ask(capsys, folder)
+        return once(*arguments)
+
+    monkeypatch.setattr(module, name, after_another)
+    answer = ask(capsys, folder)
+    assert "Sundays" in answer.out
+    assert [line for line in answer.err.splitlines() if "read what" not in line] == []
+    assert caplog.messages == []
+    assert ask(capsys, folder).out == answer.out
+
+
+def test_a_cache_that_another_question_is_saving_is_no_news(capsys, folder):
+    ask(capsys, folder)
+    (kept,) = user_cache.cached_folders()
+    write(folder / "new.md", "New ferries sail on Sundays.")
+    with locked(kept.path / "index"):
+        answer = ask(capsys, folder)
+    assert "Sundays" in answer.out
+    assert "not kept" not in answer.err
 
 
 def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
