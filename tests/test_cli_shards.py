@@ -126,6 +126,20 @@ def test_several_indexes_are_asked_for_a_context_alone(docs, tmp_path, capsys):
         assert (code, message in err) == (2, True)
 
 
+def test_two_files_of_one_path_are_told_apart_as_the_error_on_their_indexes_says(tmp_path, capsys):
+    for name, hour in (("docs", "nine"), ("notes", "noon")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "n.md").write_text(f"Ferries sail at {hour}.")
+        run(capsys, "index", tmp_path / name, "-o", tmp_path / f"{name}.clew")
+    question = "When do ferries sail?"
+    indexes = tmp_path / "docs.clew", tmp_path / "notes.clew"
+    code, _, err = run(capsys, "ask", *indexes, question)
+    assert (code, "'n.md" in err, "ask the folders themselves" in err) == (2, True, True)
+    _, out, _ = run(capsys, "ask", tmp_path / "docs", tmp_path / "notes", question, "--json")
+    told = {item["id"]: item["text"] for item in json.loads(out)["items"]}
+    assert told == {"docs/n.md": "Ferries sail at nine.", "notes/n.md": "Ferries sail at noon."}
+
+
 def test_shards_without_files_are_no_indexes_and_those_that_lose_all_go(
     tmp_path, capsys, monkeypatch
 ):
