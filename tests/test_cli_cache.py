@@ -7,13 +7,16 @@ import os
 import stat
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 import clew
 from clew import cli, user_cache
+from clew.cli import folder_cache, source
 from clew.read import known_files
 from clew.read.formats.source_file import SourceFile
+from clew.store.lock import locked
 
 
 @pytest.fixture
@@ -60,6 +63,24 @@ def test_the_second_question_reads_nothing(capsys, folder, read, monkeypatch):
     assert read == ["ferry.md", "moon.md"]
 
 
+def test_a_folder_is_read_once_however_it_is_typed(capsys, folder, tmp_path, read, monkeypatch):
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))
+    (tmp_path / "link").symlink_to(folder)
+    first = ask(capsys, folder, "--json").out
+    read.clear()
+    for here, typed in ((tmp_path, "docs"), (folder, "."), (tmp_path, "link"), (folder, "../docs")):
+        monkeypatch.chdir(here)
+        again = ask(capsys, typed, "--json")
+        assert (without_times(again.out), again.err) == (without_times(first), "")
+        paths = {item["metadata"]["path"] for item in json.loads(again.out)["items"]}
+        assert set(map(Path, paths)) <= set(folder.resolve().iterdir())
+    assert read == []
+
+
+def without_times(out):
+    return {key: value for key, value in json.loads(out).items() if key != "trace"}
+
+
 def test_a_file_that_may_change_unseen_is_looked_at_again(capsys, folder, read):
     ask(capsys, folder)  # the files were made just now
     read.clear()
@@ -80,6 +101,41 @@ def test_what_has_changed_is_read(capsys, folder, monkeypatch):
     assert "moon" not in changed.out
     assert "read what has changed in 2 documents" in changed.err
     assert ask(capsys, folder).err == ""
+
+
+@pytest.mark.parametrize("when", ["as it is read", "as it is saved"])
+def test_a_cache_that_another_question_has_kept_is_no_news(
+    capsys, caplog, folder, monkeypatch, when
+):
+    ask(capsys, folder)
+    write(folder / "new.md", "New ferries sail on Sundays.")
+    module, name = {
+        "as it is read": (source, "keep"),
+        "as it is saved": (folder_cache, "save_contents"),
+    }[when]
+    once = getattr(module, name)
+
+    def after_another(*arguments):
+        monkeypatch.setattr(module, name, once)
+        ask(capsys, folder)
+        return once(*arguments)
+
+    monkeypatch.setattr(module, name, after_another)
+    answer = ask(capsys, folder)
+    assert "Sundays" in answer.out
+    assert [line for line in answer.err.splitlines() if "read what" not in line] == []
+    assert caplog.messages == []
+    assert ask(capsys, folder).out == answer.out
+
+
+def test_a_cache_that_another_question_is_saving_is_no_news(capsys, folder):
+    ask(capsys, folder)
+    (kept,) = user_cache.cached_folders()
+    write(folder / "new.md", "New ferries sail on Sundays.")
+    with locked(kept.path / "index"):
+        answer = ask(capsys, folder)
+    assert "Sundays" in answer.out
+    assert "not kept" not in answer.err
 
 
 def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):

@@ -11,7 +11,7 @@ import pytest
 import clew
 from clew import cli
 from clew.read import known_files
-from clew.sharded import ShardedIndex
+from clew.sharded import ShardedIndex, partition_by_hash
 
 HARBOUR = Path(__file__).parents[1] / "examples" / "harbour"
 QUESTION = "Who is the coxswain of the lifeboat?"
@@ -94,7 +94,6 @@ def test_shards_keep_their_patterns_until_others_are_typed(docs, tmp_path, capsy
         (["--facts", "facts.json"], "leave --facts out"),
         (["--reports"], "leave --reports, --summaries and --titles out"),
         (["-o", "postgresql://host/db?index=docs"], "name a folder after -o"),
-        (["--shards", "300"], "use fewer shards"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(
@@ -125,3 +124,62 @@ def test_several_indexes_are_asked_for_a_context_alone(docs, tmp_path, capsys):
     ):
         code, _, err = run(capsys, "ask", *arguments)
         assert (code, message in err) == (2, True)
+
+
+def test_two_files_of_one_path_are_told_apart_as_the_error_on_their_indexes_says(tmp_path, capsys):
+    for name, hour in (("docs", "nine"), ("notes", "noon")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "n.md").write_text(f"Ferries sail at {hour}.")
+        run(capsys, "index", tmp_path / name, "-o", tmp_path / f"{name}.clew")
+    question = "When do ferries sail?"
+    indexes = tmp_path / "docs.clew", tmp_path / "notes.clew"
+    code, _, err = run(capsys, "ask", *indexes, question)
+    assert (code, "'n.md" in err, "ask the folders themselves" in err) == (2, True, True)
+    _, out, _ = run(capsys, "ask", tmp_path / "docs", tmp_path / "notes", question, "--json")
+    told = {item["id"]: item["text"] for item in json.loads(out)["items"]}
+    assert told == {"docs/n.md": "Ferries sail at nine.", "notes/n.md": "Ferries sail at noon."}
+
+
+def test_shards_without_files_are_no_indexes_and_those_that_lose_all_go(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(known_files, "SAFE_NANOSECONDS", -(10**12))  # of these young files
+    docs, output = tmp_path / "docs", tmp_path / "shards"
+    docs.mkdir()
+    shard_of = partition_by_hash((f"{n}.md" for n in range(9)), 2)
+    for name in shard_of:
+        (docs / name).write_text(f"Ferry {name[0]} sails to Corfu.")
+    command = ("index", docs, "-o", output, "--shards", 2)
+    assert run(capsys, *command)[0] == 0
+    first, *others = [name for name, shard in shard_of.items() if shard == 0]
+    for name in [name for name, shard in shard_of.items() if shard == 1]:
+        (docs / name).unlink()
+    (docs / first).write_text("The ferry was sold.")
+    code, out, err = run(capsys, *command)
+    assert (code, "1 shard of" in out, "no document goes to shard-2" in err) == (0, True, True)
+    assert [one.name for one in output.iterdir()] == ["shard-1"]
+    assert clew.Index.load(output / "shard-1").document_of.keys() == {first, *others}
+    assert "was sold" in run(capsys, "ask", output / "shard-1", "Was the ferry sold?")[1]
+    assert "nothing has changed" in run(capsys, *command)[1]
+    back = next(name for name, shard in shard_of.items() if shard == 1)
+    (docs / back).write_text("The ferry is back.")
+    assert "2 shards of" in run(capsys, *command)[1]
+    assert "is back" in run(capsys, "ask", *output.iterdir(), "Is the ferry back?")[1]
+    for file in docs.iterdir():
+        file.write_text("")
+    code, _, err = run(capsys, *command)
+    assert (code, "no documents came" in err, len([*output.iterdir()])) == (2, True, 2)
+
+
+def test_a_folder_of_fewer_files_than_shards_names_what_is_not_read(tmp_path, capsys):
+    docs, output = tmp_path / "docs", tmp_path / "shards"
+    docs.mkdir()
+    (docs / "ferry.md").write_text("Ferries sail at ten.")
+    for n in range(9):
+        (docs / f"{n}.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    code, out, err = run(capsys, "index", docs, "-o", output, "--shards", 20)
+    assert (code, "1 shard of 1 document" in out) == (0, True)
+    assert "no document goes to shard-" in err
+    assert " 9 " in err
+    assert ".png" in err
+    assert "at ten" in run(capsys, "ask", *output.iterdir(), "When do ferries sail?")[1]

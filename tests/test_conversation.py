@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -290,6 +291,45 @@ def test_what_comes_in_on_stdin_is_read(capsys, monkeypatch):
         2,
         "clew: nothing came in on stdin: give a folder, a file or an index to read\n",
     )
+
+
+TOLD = "Fähren fähren\nfrüh.\n\nRuder für Süd: Esche.\n\nSegel sind aus Flachs.\n"
+
+
+@pytest.mark.parametrize(
+    ("raw", "remark"),
+    [
+        (TOLD.replace("\n", "\r\n").encode(), ""),
+        (TOLD.replace("\n", "\r").encode(), ""),
+        (TOLD.encode("utf-8-sig"), ""),
+        (TOLD.encode("utf-16"), ""),
+        (TOLD.encode("latin-1"), "as cp1252, which it looks like"),
+        (TOLD.encode().replace(b"Segel", b"Segel\xff"), "but for 1 character that is none"),
+    ],
+    ids=["crlf", "cr", "mark", "utf-16", "latin-1", "damaged"],
+)
+def test_stdin_is_read_as_a_file_with_the_same_bytes_is(capsys, monkeypatch, tmp_path, raw, remark):
+    (tmp_path / "stdin").write_bytes(raw)
+    typed = ("Segel der Fähren?", "--tokens", "8", "--no-cache", "--json")
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": io.BytesIO(raw)})())
+    read = [run(capsys, "ask", source, *typed) for source in (str(tmp_path / "stdin"), "-")]
+    of_file, of_stdin = (
+        [(item["text"], item["location"]) for item in json.loads(out)["items"]]
+        for _, out, _ in read
+    )
+    assert of_stdin == of_file
+    assert "stdin:6" in [where for text, where in of_stdin if "Segel" in text]
+    assert all(remark in err and ("read otherwise" in err) == bool(remark) for *_, err in read)
+
+
+def test_stdin_that_is_closed_or_no_text_is_an_error_of_one_line(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": io.BytesIO(b"a\0b")})())
+    code, _, err = run(capsys, "ask", "-", "Why?")
+    assert (code, "stdin is no text (binary)" in err, err.count("\n")) == (2, True, 1)
+    monkeypatch.setattr("sys.stdin", None)
+    code, _, err = run(capsys, "ask", "-", "Why?")
+    assert (code, "stdin is closed" in err, err.count("\n")) == (2, True, 1)
+    assert run(capsys, "chat", str(HARBOUR), "--no-cache")[0] == 0
 
 
 @pytest.mark.parametrize(

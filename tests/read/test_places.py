@@ -334,6 +334,23 @@ def test_a_short_paragraph_reaches_to_its_last_line(words, around):
     assert source.lines_of(page.text, (begin, begin + len(paragraph))) == (2, 5)
 
 
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        ("The ferry sails\nat\n<b>ten</b>.", "ten"),
+        ("The ferry sails\nfrom quay\n<code>x1</code> (<a href=b>map</a>).", "x1"),
+        ("The ferry sails\nat ten\nand at\n<i>noon</i>, they say", "and at"),
+        ("The often late ferry\nsails at\nten\nto the other quay", "sails at"),
+    ],
+)
+def test_a_passage_reaches_to_its_last_line_where_that_has_a_few_letters(words, last):
+    html = f"<p>{words}</p>"
+    page = parse_page(html)
+    end = page.text.index(last) + len(last)
+    line = 1 + html[: html.index(last)].count("\n")
+    assert SourceMap.of("a.html", page.lines).lines_of(page.text, (0, end)) == (1, line)
+
+
 def test_an_anchor_is_written_as_an_address_has_it(tmp_path):
     (tmp_path / "a.html").write_text('<h1 id="a b&quot;ж(c)">A</h1><p>w00001</p>', encoding="utf-8")
     (item,) = clew.Index.from_documents(tmp_path).ask("w00001").items

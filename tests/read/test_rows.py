@@ -77,17 +77,62 @@ def test_rows_that_do_not_fit_are_read_with_what_is_there_and_said(tmp_path):
     found = load_documents(tmp_path)
     assert {d.id: d.text for d in found.documents if not d.heading} == {
         "q.csv#2": "a: 1\nb: 2",
+        "q.csv#3": "a: 3 x\nb: 4",
+        "q.csv#4": "a: 5\nb: 6",
         "r.tsv#2": "a: 1\nb: 2\nb (3): 3\ncolumn 4: 4",
         "r.tsv#3": "a: 5",
         "r.tsv#4": "a: 1\nb: 2\nb (3): 3\ncolumn 4: 4\ncolumn 5: 6",
     }
     reasons = [(path.rpartition("/")[2], reason) for path, reason in found.skipped]
     assert reasons[0][0] == "q.csv#3"
-    assert reasons[0][1].endswith("what follows is not read")
+    assert reasons[0][1].startswith("read with what is there: no row of CSV (")
     assert reasons[1:] == [
         ("r.tsv#3", "read with what is there: a row of 1 values for 4 columns"),
         ("r.tsv#4", "read with what is there: a row of 5 values for 4 columns"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "values"),
+    [
+        ('b,"he said" and left', ["b", "he said and left"]),
+        ('b,"he said', ["b", "he said"]),
+        ('b,"he said, and left', ["b", "he said, and left"]),
+        ('"b, c",""he"" said', ["b, c", 'he"" said']),
+        ('b,"', ["b"]),
+    ],
+)
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("place", [0, 1, 5])
+def test_a_stray_quote_costs_no_other_row(tmp_path, broken, values, quoting, place):
+    others = [[f"n{i}", f"Ferry {i}, at\nnoon." if i == 3 else f"at {i}"] for i in range(5)]
+    lines = []
+    for row in [["name", "note"], *others]:
+        csv.writer(cell := io.StringIO(newline=""), quoting=quoting).writerow(row)
+        lines.append(cell.getvalue())
+    (tmp_path / "t.csv").write_bytes(
+        "".join([*lines[: place + 1], f"{broken}\r\n", *lines[place + 1 :]]).encode()
+    )
+    found = load_documents(tmp_path)
+    rows = [[d.metadata.get(key) for key in ("name", "note")] for d in found.documents[1:]]
+    wanted = [*others[:place], values, *others[place:]]
+    assert [[value for value in row if value] for row in rows] == wanted
+    lengths = [1 + row[-1].count("\n") for row in wanted]
+    assert [d.metadata["line"] for d in found.documents[1:]] == [
+        2 + sum(lengths[:i]) for i in range(len(wanted))
+    ]
+    ((where, why),) = found.skipped
+    assert (where.rpartition("#")[2], why[:5]) == (
+        str(found.documents[1 + place].metadata["line"]),
+        "read ",
+    )
+
+
+def test_names_of_columns_with_a_stray_quote_are_read_and_said(tmp_path):
+    (tmp_path / "t.csv").write_text('name,"note" x\na,b\n')
+    found = load_documents(tmp_path)
+    assert [d.text for d in found.documents] == ["t", "name: a\nnote x: b"]
+    assert "read as the names of columns: no row of CSV" in found.skipped[0][1]
 
 
 def test_objects_of_json_and_its_lines_are_rows(tmp_path):
@@ -213,5 +258,5 @@ def test_a_big_table_is_read_row_by_row(tmp_path):
     assert [next(stream).id for _ in range(51)][-1] == "big.csv#51", (
         "what comes first is given before the rest is read"
     )
-    with pytest.raises(ValueError, match="what follows is not read"):
+    with pytest.raises(ValueError, match="row 52: no row of CSV"):
         list(stream)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from clew import Index
 from clew.document import Document
 from clew.read import load_documents
+from clew.read.sources import list_files
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
@@ -289,6 +290,19 @@ def test_files_of_one_name_below_several_sources_have_folders_in_their_ids(tmp_p
     taken = Document("p/README.md", "A text of that id.", {"path": str(tmp_path / "q/a.md")})
     documents = load_documents([taken, tmp_path / "p", tmp_path / "q"]).documents
     assert len({one.id for one in documents}) == len(documents) == 6
+
+
+def test_a_file_that_several_folders_lead_to_is_read_once(tmp_path, monkeypatch):
+    write(tmp_path, {"top.md": "Top.", "a/n.md": "Low.", "a/b/m.md": "Lower."})
+    monkeypatch.chdir(tmp_path)
+    for sources, ids in (
+        ([".", "a"], ["a/b/m.md", "a/n.md", "top.md"]),
+        (["a", tmp_path], ["b/m.md", "n.md", "top.md"]),
+        (["a/b", "a/b/m.md", "a/../a"], ["m.md", "n.md"]),
+    ):
+        paths = [Path(source) for source in sources]
+        assert sorted(one.id for one in load_documents(paths).documents) == ids
+        assert sorted(file.id for file in list_files(paths).files) == ids
 
 
 @pytest.mark.parametrize("encoding", ["iso-8859-2", "cp1250", "cp852", "gb18030"])

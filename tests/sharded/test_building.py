@@ -9,7 +9,7 @@ from multiprocessing import get_context
 import pytest
 
 import clew
-from clew.sharded import ShardedIndex, build_shards
+from clew.sharded import EmptyShardWarning, ShardedIndex, build_shards
 
 DOCUMENTS = [
     clew.Document(f"d{i}", f"Ferry {i} sails to island {i % 7} with captain {i % 5}.")
@@ -67,8 +67,6 @@ def test_the_same_call_goes_on_after_a_failure_and_brings_what_has_changed(tmp_p
 def test_what_cannot_be_divided_is_said(tmp_path):
     with pytest.raises(ValueError, match="none came"):
         build_shards(DOCUMENTS, [])
-    with pytest.raises(ValueError, match="shard 1 has no document"):
-        build_shards(DOCUMENTS[:1], [tmp_path / "a", tmp_path / "b"], shard_of={"d0": 0})
     with pytest.raises(ValueError, match="go to 6 shards, and there are 1 targets"):
         build_shards(DOCUMENTS[:1], [tmp_path / "a"], shard_of={"d0": 5})
 
@@ -127,3 +125,17 @@ def test_what_was_closed_says_so(tmp_path):
             closed.ask("Which ferry sails?")
         with pytest.raises(RuntimeError, match="this ShardedIndex was closed"):
             asyncio.run(closed.aask("Which ferry sails?"))
+
+
+def test_a_target_whose_documents_are_gone_has_no_index_and_all_stay_where_none_come(tmp_path):
+    targets, shard_of = [tmp_path / "a", tmp_path / "b"], {"d0": 0, "d1": 1}
+    build_shards(DOCUMENTS[:2], targets, shard_of=shard_of)
+    (targets[1] / "notes.txt").write_text("Not ours.", encoding="utf-8")
+    with ThreadPoolExecutor(2) as executor, pytest.warns(EmptyShardWarning, match="b'") as caught:
+        found = build_shards(DOCUMENTS[:1], targets, shard_of=shard_of, executor=executor)
+    assert (found, caught[0].message.targets) == ((1, 0), (str(targets[1]),))
+    assert holds(targets[0]).keys() == {"d0"}
+    assert [one.name for one in targets[1].iterdir()] == ["notes.txt"]
+    with pytest.raises(ValueError, match="no documents came"):
+        build_shards([], targets)
+    assert holds(targets[0]).keys() == {"d0"}

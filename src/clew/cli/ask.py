@@ -61,6 +61,9 @@ EXAMPLES = """examples:
   clew ask docs/ "..." --json | jq '.items[].id'
   clew ask docs/ "..." --html why.html                     a page that shows the path to every item
 
+Several indexes are asked as one where no two have a file of the same path in their folders;
+several folders are told apart: clew ask docs/ notes/ "..."
+
 The next question on a folder reads what has changed alone; `clew cache` shows what is kept for it.
 The context goes to stdout, remarks to stderr."""
 

@@ -85,6 +85,8 @@ def chat(options: argparse.Namespace) -> int:
 
 def _typed() -> Iterator[str]:
     """Yield what is typed, until /quit or the end of the input."""
+    if sys.stdin is None:  # closed, as behind `<&-`
+        return
     with suppress(ImportError):  # as on Windows
         import readline  # noqa: F401  # arrow keys and history, where there is a terminal
     is_terminal = sys.stdin.isatty()

@@ -9,11 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 from clew.index.index import Index
-from clew.index.saving import load_contents, save_contents
+from clew.index.saving import is_newest_saved, load_contents, save_contents
 from clew.read.known_files import READING
 from clew.user_cache import INDEX, cache_root, let_old_ones_go, make_place, mark_used
 
@@ -47,6 +49,9 @@ def open_cached(place: Path, embedder: object) -> Index | None:
 def keep(place: Path, source: Path, index: Index) -> None:
     """Keep an index in the cache, which only its owner may read, and let old ones go.
 
+    Where another question on the folder has kept its own meanwhile, or is about to, that one stays:
+    the next question reads from there what has changed.
+
     Args:
         place: As `place_of` returns it.
         source: The folder or file that was read.
@@ -56,6 +61,9 @@ def keep(place: Path, source: Path, index: Index) -> None:
         OSError: The cache cannot be written to.
     """
     make_place(place, str(source.resolve()))
-    save_contents(index, place / INDEX)
+    if is_newest_saved(index):
+        with suppress(BlockingIOError):
+            # It follows none: one that comes in between is no loss that anybody is to hear of.
+            save_contents(replace(index, follows=None), place / INDEX)
     mark_used(place)
     let_old_ones_go(place)

@@ -6,12 +6,13 @@ import argparse
 import re
 import shlex
 import time
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from clew.cli.parser import Parser, positive_integer
-from clew.cli.source import existing_path, generators_of, print_skipped, reading_keywords
-from clew.cli.terminal import counted, print_result
+from clew.cli.source import MAX_NAMES, existing_path, generators_of, print_skipped, reading_keywords
+from clew.cli.terminal import counted, print_remark, print_result
 from clew.index.index import Index
 from clew.store import is_index
 from clew.store.manifest import generations
@@ -47,7 +48,7 @@ def index_shards(options: argparse.Namespace) -> int:
             "--shards reads files alone: leave "
             f"--{typed[0].replace('_', '-') if typed else 'reports, --summaries and --titles'} out"
         )
-    from clew.sharded import build_shards
+    from clew.sharded import EmptyShardWarning, build_shards
 
     targets = [options.output / NAME.format(i + 1) for i in range(options.shards)]
     _check_output(options.output, targets)
@@ -55,19 +56,44 @@ def index_shards(options: argparse.Namespace) -> int:
     keywords = reading_keywords(
         options, savable=True, before=_shard_before(targets, options), keeps_patterns=True
     )
-    numbers = build_shards(existing_path(options.source), targets, **keywords)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EmptyShardWarning)
+        numbers = build_shards(existing_path(options.source), targets, **keywords)
     seconds = time.perf_counter() - began
     if _newest(targets) == newest:
         print_result(f"{options.output}: nothing has changed")
         return 0
-    opened = (Index.load(target, embedder=options.embedder) for target in targets)
-    if skipped := [one for shard in opened for one in shard.skipped]:
+    built = [target for target, number in zip(targets, numbers, strict=True) if number]
+    opened = (Index.load(target, embedder=options.embedder) for target in built)
+    skipped = [one for shard in opened for one in shard.skipped]
+    skipped += _say_which_are_empty(caught)
+    if skipped:
         print_skipped(skipped)
-    documents = counted(sum(numbers), "document")
-    print_result(f"{options.output}: {len(targets)} shards of {documents} in {seconds:.1f} s")
+    shards, documents = counted(len(built), "shard"), counted(sum(numbers), "document")
+    print_result(f"{options.output}: {shards} of {documents} in {seconds:.1f} s")
     named = f"{shlex.quote(str(options.output))}/shard-*"
     print_result(f'ask them: clew ask {named} "..."')
     return 0
+
+
+def _say_which_are_empty(caught: Sequence[warnings.WarningMessage]) -> list[tuple[str, str]]:
+    """Print which shards have no document, and return what was left out of these.
+
+    Args:
+        caught: What `build_shards` warned of; all else is shown as it would have been.
+    """
+    from clew.sharded import EmptyShardWarning
+
+    skipped = list[tuple[str, str]]()
+    for one in caught:
+        if not isinstance(one.message, EmptyShardWarning):
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+            continue
+        names = [Path(target).name for target in one.message.targets]
+        more = f" and {len(names) - MAX_NAMES:,} more" if len(names) > MAX_NAMES else ""
+        print_remark(f"no document goes to {', '.join(names[:MAX_NAMES])}{more}: no index is there")
+        skipped += one.message.skipped
+    return skipped
 
 
 def _shard_before(targets: Sequence[Path], options: argparse.Namespace) -> Index | None:
@@ -94,9 +120,9 @@ def _check_output(output: Path, targets: Sequence[Path]) -> None:
         raise ValueError(
             f"{output} has {foreign[0]}, which is no shard: name a new folder after -o"
         )
-    wanted, there = {one.name for one in targets}, sum(map(is_index, output.iterdir()))
-    if more := found - wanted:
+    if more := found - {one.name for one in targets}:
+        last = max(int(name.rpartition("-")[2]) for name in more)
         raise ValueError(
-            f"{output} has {there} shards, and {len(targets)} are wanted, so {min(more)} would "
-            "stay: name as many, or a new folder after -o"
+            f"{output} was made of more shards than {len(targets)}, so {NAME.format(last)} would "
+            f"stay: type --shards {last}, or name a new folder after -o"
         )

@@ -566,17 +566,45 @@ def saved_place(source: str) -> Path | str | None:
 
 
 def _source_of(options: argparse.Namespace) -> Path | list[Path] | list[Document]:
+    if options.source == STDIN:
+        return [_read_stdin(options.encoding)]
+    # What is kept for the next question is found, and opens, from any folder.
+    place = _from_anywhere if hasattr(options, "no_cache") else Path
     if isinstance(options.source, list):
-        return [existing_path(source) for source in options.source]
-    if options.source != STDIN:
-        return existing_path(options.source)
-    from clew.read.formats.text import without_escapes  # which no other source needs here
+        return [place(existing_path(source)) for source in options.source]
+    return place(existing_path(options.source))
 
-    read = sys.stdin.buffer.read()
-    text = without_escapes(read.decode(options.encoding or "utf-8", "replace"))
-    if not text.strip():
-        raise ValueError("nothing came in on stdin: give a folder, a file or an index to read")
-    return [Document(STDIN_NAME, text)]
+
+def _from_anywhere(path: Path) -> Path:
+    """Return a path that is the same however it was typed; a file keeps the name that it has."""
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+
+
+def _read_stdin(encoding: str | None) -> Document:
+    """Return what comes in on stdin, read as a file of text is, with the same remarks.
+
+    Args:
+        encoding: The name of its encoding; None to find it out.
+
+    Raises:
+        ValueError: Nothing comes in, or what comes in is no text.
+    """
+    from clew.read.formats import text  # which no other source needs here
+    from clew.read.formats.source_file import SourceFile, UnreadableFileError
+
+    wanted = "give a folder, a file or an index to read"
+    if sys.stdin is None:  # as behind `<&-`
+        raise ValueError(f"stdin is closed: pipe a text to it, or {wanted}")
+    raw = sys.stdin.buffer.read()
+    if not raw.strip():
+        raise ValueError(f"nothing came in on stdin: {wanted}")
+    file = SourceFile(Path(STDIN_NAME), STDIN_NAME, raw, encoding=encoding)
+    try:
+        (document,) = text.read(file)
+    except UnreadableFileError as error:
+        raise ValueError(f"what came in on stdin is no text ({error}): {wanted}") from error
+    print_skipped(file.skipped)
+    return Document(STDIN_NAME, document.text)  # no file has this name
 
 
 def existing_path(source: str) -> Path:

@@ -116,17 +116,23 @@ def rebuild(
     )
 
 
-def no_documents(skipped: Sequence[tuple[str, str]]) -> str:
-    """Return what an error says where there is nothing to index.
+class NoDocumentsError(ValueError):
+    """There is nothing to index.
+
+    Attributes:
+        skipped: (source, reason) for everything that was left out.
 
     Example:
-        >>> no_documents([("logo.png", "binary")])
-        'no documents came: an index needs at least one with text; left out: logo.png: binary'
+        >>> print(NoDocumentsError([("logo.png", "binary")]))
+        no documents came: an index needs at least one with text; left out: logo.png: binary
     """
-    shown = "; ".join(f"{source}: {reason}" for source, reason in skipped[:MAX_SHOWN])
-    more = f"; and {len(skipped) - MAX_SHOWN:,} more" if len(skipped) > MAX_SHOWN else ""
-    rest = f"; left out: {shown}{more}" if skipped else ""
-    return f"no documents came: an index needs at least one with text{rest}"
+
+    def __init__(self, skipped: Sequence[tuple[str, str]]) -> None:
+        self.skipped = tuple(skipped)
+        shown = "; ".join(f"{source}: {reason}" for source, reason in skipped[:MAX_SHOWN])
+        more = f"; and {len(skipped) - MAX_SHOWN:,} more" if len(skipped) > MAX_SHOWN else ""
+        rest = f"; left out: {shown}{more}" if skipped else ""
+        super().__init__(f"no documents came: an index needs at least one with text{rest}")
 
 
 def with_patterns(
@@ -234,7 +240,7 @@ def with_replaced(
     staying = () if others_go else index.documents
     loaded, skipped, files = index.config.load(documents, index.files, staying)
     if others_go and not loaded:
-        raise ValueError(no_documents(skipped))
+        raise NoDocumentsError(skipped)
     new_facts: FactsOf = facts_after(index, loaded, facts, others_go=others_go)
     there = index.document_of
     loaded, new_facts = _with_unplaced(index, staying, loaded, new_facts)

@@ -91,11 +91,11 @@ class Index(IndexContents):
         (loaded, skipped, files), cut = chosen.load_and_cut(documents, progress)
         # Where much is read, these were loaded meanwhile.
         from clew.index.build import KnownResults, build_graph, generate_texts
-        from clew.index.changes import no_documents
+        from clew.index.changes import NoDocumentsError
         from clew.index.given_facts import collect_facts
 
         if not loaded:
-            raise ValueError(no_documents(skipped))
+            raise NoDocumentsError(skipped)
         collected = collect_facts(loaded, facts)
         with metered(chosen.count) as meter:
             known = KnownResults.of_cut(cut)

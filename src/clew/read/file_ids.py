@@ -19,22 +19,19 @@ def with_ids_of_their_own(found: Sequence[Found], there: Iterable[Document]) -> 
     """Return what was found; files of one id have folders above them in theirs.
 
     The README.md of two folders is then `docs/README.md` and `tools/README.md`. A file that was
-    found twice, below a folder and by itself, is read once. One that is in an index keeps its id.
+    found twice, below two folders or by itself, is read once, under its first id. One that is in an
+    index keeps its id.
     """
-    known = ids_of_files((one.path for one in found if isinstance(one, FileToRead)), there)
-    if known:
-        found = [
-            one._replace(id=known.get(_whole_path(one.path), one.id))
-            if isinstance(one, FileToRead)
-            else one
-            for one in found
-        ]
-    ids = Counter(one.id for one in found if isinstance(one, FileToRead))
-    if max(ids.values(), default=0) < 2:
-        return list(found)
     once = dict[tuple[str, ...] | int, Found]()  # files by the parts of their paths
     for number, one in enumerate(found):
         once.setdefault(_whole_path(one.path) if isinstance(one, FileToRead) else number, one)
+    known = ids_of_files((one.path for one in found if isinstance(one, FileToRead)), there)
+    for path, one in once.items():
+        if isinstance(one, FileToRead) and not isinstance(path, int) and path in known:
+            once[path] = one._replace(id=known[path])
+    ids = Counter(one.id for one in once.values() if isinstance(one, FileToRead))
+    if max(ids.values(), default=0) < 2:
+        return [*once.values()]
     same = dict[str, list[tuple[str, ...]]]()
     for path, one in once.items():
         if isinstance(one, FileToRead) and not isinstance(path, int) and path not in known:

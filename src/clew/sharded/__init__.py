@@ -7,7 +7,7 @@ answered as one index would answer. `build_shards` builds shards, on several mac
 goes to.
 """
 
-from clew.sharded.building import build_shards
+from clew.sharded.building import EmptyShardWarning, build_shards
 from clew.sharded.partition import (
     divide,
     partition_by_components,
@@ -17,6 +17,7 @@ from clew.sharded.partition import (
 from clew.sharded.sharded_index import ShardedIndex
 
 __all__ = [
+    "EmptyShardWarning",
     "ShardedIndex",
     "build_shards",
     "divide",

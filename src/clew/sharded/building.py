@@ -9,12 +9,15 @@ from __future__ import annotations
 import gc
 import os
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from typing import Any, Unpack
+from contextlib import suppress
+from typing import Any, NamedTuple, Unpack
 
 from clew.document import Document
 from clew.graph import release_free_memory
+from clew.index.changes import NoDocumentsError
 from clew.index.config import IndexConfig, IndexKeywords
 from clew.index.given_facts import checked_facts, facts_left
 from clew.index.index import Index
@@ -27,10 +30,41 @@ from clew.read.sources import list_files
 from clew.remote.address import is_address
 from clew.remote.remote_index import RemoteIndex
 from clew.sharded.partition import divide, partition_by_hash
+from clew.store import delete, is_index
+
+MAX_SHOWN = 3  # targets and files, in a message
 
 Target = str | os.PathLike[str]
 Part = ListedFiles | list[Document]
 """What goes to one shard: its files, still unread, or its documents."""
+
+Skipped = tuple[tuple[str, str], ...]
+"""(source, reason) for everything that was left out."""
+
+
+class EmptyShardWarning(UserWarning):
+    """Shards have no document, so no index is at their targets.
+
+    Attributes:
+        targets: These targets, as texts.
+        skipped: (source, reason) for what was left out of them, which no index has.
+    """
+
+    def __init__(self, targets: Sequence[str], skipped: Skipped) -> None:
+        self.targets, self.skipped = tuple(targets), skipped
+        some = ", ".join(map(_shown, targets[:MAX_SHOWN]))
+        more = f" and {len(targets) - MAX_SHOWN:,} more" if len(targets) > MAX_SHOWN else ""
+        rest = f"; left out: {'; '.join(map(': '.join, skipped[:MAX_SHOWN]))}" if skipped else ""
+        super().__init__(
+            f"no document goes to {some}{more}: no index is there, and the others have all{rest}"
+        )
+
+
+class _Brought(NamedTuple):
+    """How many documents a shard has; what was left out, where it has none."""
+
+    number: int
+    skipped: Skipped = ()
 
 
 @documents_keywords(IndexConfig)
@@ -47,7 +81,8 @@ def build_shards(
 
     Where a target holds a shard already, what has changed is added, replaced and deleted. So after
     a failure the same call goes on: shards that were saved are only compared. One that was made
-    with other keywords is built anew.
+    with other keywords is built anew. Where a shard has no document, `EmptyShardWarning` says so:
+    no index is made for it, and one in a folder, whose documents are gone, is deleted.
 
     Where the documents are folders and files alone, and neither `shard_of` nor `facts` is given,
     the files are listed first, and those of a shard are read when it is built. All documents of a
@@ -55,8 +90,9 @@ def build_shards(
     What checks documents against one another, such as for an id that comes twice or a document that
     is inside itself, looks at those of a shard. Links between files of different shards are not
     made. A file that has not changed since its shard was saved is not opened. What was left out
-    when the files were listed is in `Index.skipped` of the first shard, and what a file says of
-    itself in that of its own. Anything else is loaded whole, before the first shard is built.
+    when the files were listed is in `Index.skipped` of the first shard with files, and what a file
+    says of itself in that of its own. Anything else is loaded whole, before the first shard is
+    built.
 
     Args:
         documents: As in `Index.from_documents`. Files are read by the process that builds their
@@ -74,8 +110,7 @@ def build_shards(
 
     Raises:
         RuntimeError: A shard was not built; the others were, and its error is the cause.
-        ValueError: There is no target, a shard has no file or document, or a document's shard has
-            no target.
+        ValueError: There is no target, no document, or a document's shard has no target.
         FileNotFoundError: A path leads nowhere.
 
     Example:
@@ -93,21 +128,48 @@ def build_shards(
         (part, str(target), _facts_of(part, given), dict(keywords))
         for part, target in zip(parts, targets, strict=True)
     ]
+    brought = _outcomes(executor, _bring, work)
+    empty = [str(target) for target, one in zip(targets, brought, strict=True) if not one.number]
+    if empty:
+        skipped = tuple(each for one in brought for each in one.skipped)
+        if len(empty) == len(targets):
+            raise NoDocumentsError(skipped)
+        _outcomes(executor, _empty, [(None, target) for target in empty])
+        warnings.warn(EmptyShardWarning(empty, skipped), stacklevel=2)
+    return tuple(one.number for one in brought)
+
+
+def _outcomes(
+    executor: Executor | None, of_shard: Callable[..., _Brought], work: Sequence[tuple[Any, ...]]
+) -> list[_Brought]:
+    """Return what comes of the work on each shard, once all of it is done.
+
+    Args:
+        executor: As in `build_shards`.
+        of_shard: Does the work on one.
+        work: Its arguments for each shard, of which the second is the target.
+
+    Raises:
+        RuntimeError: The work on a shard failed.
+    """
     if executor is None:
-        outcomes: list[Future[int]] = [_done(_bring, *arguments) for arguments in work]
+        outcomes = [_done(of_shard, *arguments) for arguments in work]
     else:
-        outcomes = [executor.submit(_bring, *arguments) for arguments in work]
-    for target, outcome in zip(targets, outcomes, strict=True):
+        outcomes = [executor.submit(of_shard, *arguments) for arguments in work]
+    for arguments, outcome in zip(work, outcomes, strict=True):
         error = outcome.exception()  # waits: no shard is left half-built when this returns
         if error is not None:
-            shown = "an index in a database" if is_address(target) else repr(os.fspath(target))
             for other in outcomes:
                 other.exception()
             raise RuntimeError(
-                f"the shard in {shown} was not built: {error}; what was built stays, and the same "
-                "call goes on"
+                f"the shard in {_shown(arguments[1])} was not built: {error}; what was built "
+                "stays, and the same call goes on"
             ) from error
-    return tuple(outcome.result() for outcome in outcomes)
+    return [outcome.result() for outcome in outcomes]
+
+
+def _shown(target: str) -> str:
+    return "an index in a database" if is_address(target) else repr(target)
 
 
 def _divided(
@@ -135,11 +197,10 @@ def _parts_of_files(listed: ListedFiles, n: int) -> list[ListedFiles]:
     parts: list[list[FileToRead]] = [[] for _ in range(n)]
     for file in listed.files:
         parts[shard_of[file.id]].append(file)
-    _check_none_is_empty(parts, "file")
-    return [
-        ListedFiles(tuple(part), () if place else listed.skipped)
-        for place, part in enumerate(parts)
-    ]
+    if not listed.files:
+        raise NoDocumentsError(listed.skipped)
+    first = next(part for part in parts if part)
+    return [ListedFiles(tuple(part), listed.skipped if part is first else ()) for part in parts]
 
 
 def _parts_of_documents(
@@ -150,15 +211,7 @@ def _parts_of_documents(
     parts = divide(documents, shard_of)
     if len(parts) > n:
         raise ValueError(f"documents go to {len(parts)} shards, and there are {n} targets")
-    parts += [[] for _ in range(n - len(parts))]
-    _check_none_is_empty(parts, "document")
-    return parts
-
-
-def _check_none_is_empty(parts: Sequence[Sized], kind: str) -> None:
-    empty = [place for place, part in enumerate(parts) if not part]
-    if empty:
-        raise ValueError(f"shard {empty[0]} has no {kind}: use fewer shards, or another partition")
+    return [*parts, *([] for _ in range(n - len(parts)))]
 
 
 def _facts_of(part: Part, facts: dict[str, list[Triple]] | None) -> dict[str, list[Triple]] | None:
@@ -167,9 +220,9 @@ def _facts_of(part: Part, facts: dict[str, list[Triple]] | None) -> dict[str, li
     return {**facts_left(facts, part)}
 
 
-def _done(work: Callable[..., int], *arguments: object) -> Future[int]:
+def _done(work: Callable[..., _Brought], *arguments: object) -> Future[_Brought]:
     """Return the outcome of work that is done now."""
-    future = Future[int]()
+    future = Future[_Brought]()
     try:
         future.set_result(work(*arguments))
     except Exception as error:  # noqa: BLE001 - it is reported with the shard's name
@@ -190,13 +243,28 @@ def _bring(
     target: str,
     facts: dict[str, list[Triple]] | None,
     keywords: IndexKeywords,
-) -> int:
-    """Make a shard hold these documents and no others; return how many they are."""
+) -> _Brought:
+    """Make a shard hold these documents and no others; one that would have none stays as it is."""
     try:
-        return _brought(documents, target, facts, keywords)
+        return _Brought(_brought(documents, target, facts, keywords))
+    except NoDocumentsError as error:
+        return _Brought(0, error.skipped)
     finally:  # before the next shard is read
         gc.collect()
         release_free_memory()
+
+
+def _empty(_: None, target: str) -> _Brought:
+    """Delete the index of a shard that has no document any more."""
+    if is_address(target):
+        with suppress(KeyError), RemoteIndex.open(target):
+            raise ValueError(
+                "no document is left for it: delete it in the database, or divide the documents "
+                "among fewer shards"
+            )
+    elif is_index(target):
+        delete(target)
+    return _Brought(0)
 
 
 def _brought(
@@ -232,7 +300,7 @@ def _brought(
             with opened:
                 opened.change(up_to_date)
             return number
-    elif os.path.isdir(target) and os.listdir(target):  # noqa: PTH112, PTH208 - any path
+    elif is_index(target):
         before = Index.load(target, **parts)
         after = up_to_date(before)
         if after is not before:

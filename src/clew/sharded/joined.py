@@ -309,8 +309,10 @@ def _check_ids(ids: Sequence[str]) -> None:
     twice = next((one for one, other in pairwise(counted) if one == other), None)
     if twice is not None:
         raise ValueError(
-            f"two shards have a node of the id {twice!r}: each document belongs to one shard; "
-            "delete it from the others"
+            f"two shards have a node of the id {twice!r}, and each document belongs to one shard: "
+            "delete it from the others; where these are two files of one path in their folders, "
+            "ask the folders themselves, or make one index of a folder above both: either tells "
+            "them apart"
         )
 
 

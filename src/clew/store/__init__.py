@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clew.store.checking import CheckedGeneration, check
     from clew.store.loading import DEFAULT_VERIFY, Verify, load
     from clew.store.saved_index import SavedAs, SavedIndex
-    from clew.store.saving import is_index, is_newest, save
+    from clew.store.saving import delete, is_index, is_newest, save
 else:
     __getattr__, __dir__ = load_on_demand(
         __name__,
@@ -21,7 +21,7 @@ else:
             "checking": "CheckedGeneration check",
             "loading": "DEFAULT_VERIFY Verify load",
             "saved_index": "SavedAs SavedIndex",
-            "saving": "is_index is_newest save",
+            "saving": "delete is_index is_newest save",
         },
     )
 
@@ -32,6 +32,7 @@ __all__ = [
     "SavedIndex",
     "Verify",
     "check",
+    "delete",
     "is_index",
     "is_newest",
     "load",

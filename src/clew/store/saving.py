@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -46,6 +47,26 @@ def is_index(path: str | os.PathLike[str]) -> bool:
         False
     """
     return bool(generations(Path(path)))
+
+
+def delete(path: str | os.PathLike[str]) -> None:
+    """Delete the saved index in a folder, and the folder where it has nothing else.
+
+    Raises:
+        BlockingIOError: Another process or thread is saving there.
+        OSError: The index may not be deleted.
+    """
+    root = Path(path)
+    with locked(root):
+        for _, manifest in sorted(generations(root).items()):  # the newest last
+            manifest.unlink()
+        shutil.rmtree(root / DATA, ignore_errors=True)
+        for file in root.iterdir():
+            if RECORD_NAME.fullmatch(file.name) or UNFINISHED.fullmatch(file.name):
+                file.unlink()
+    (root / LOCK).unlink(missing_ok=True)
+    with suppress(OSError):  # something else is in it
+        root.rmdir()
 
 
 MIN_BYTES = 1 << 19

@@ -166,7 +166,7 @@ class PageSource:
 
         Returns:
             Pairs (offset in `text`, line), for the lines whose first words are in it as they are
-            in the source. Those of a few letters must be its last.
+            in the source. Those of a few letters must be there once, or its last.
         """
         limit = mark.place + MAX_MARKUP * len(text)
         if mark.place < 0 or self._written.find(self._line_end, mark.place, limit) < 0:
@@ -183,7 +183,7 @@ class PageSource:
             if len(run[1]) >= SURE:
                 found = text.find(words, offset)
             else:
-                found = len(text) - len(words) if text.endswith(words) else -1
+                found = _find_single(text, words, offset)
             if found >= 0:
                 lines.append((found, line))
                 offset = found
@@ -221,6 +221,15 @@ class PageSource:
             self._line -= self._raw.count(self._line_end, place, self._counted)
         self._counted = place
         return self._line
+
+
+def _find_single(text: str, words: str, offset: int) -> int:
+    """Return where a few letters are by themselves behind an offset: once, or at the end; or -1."""
+    found = text.find(words, offset)
+    if found >= 0 and text.find(words, found + 1) < 0:
+        around = text[max(0, found - 1) : found], text[found + len(words) :][:1]
+        return -1 if any(map(str.isalnum, around)) else found
+    return len(text) - len(words) if text.endswith(words) else -1
 
 
 def _without_comments(source: bytes) -> bytes:

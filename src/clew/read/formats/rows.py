@@ -11,6 +11,7 @@ import csv
 import json
 import re
 import textwrap
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -217,26 +218,70 @@ def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_LENGTH))
     sample = list(islice(file, SAMPLE_LINES))
     delimiter = "\t" if path.suffix.lower() == ".tsv" else _choose_delimiter(sample)
-    reader = csv.reader(chain(sample, file), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    for lines, cells, problem in _table_lines(chain(sample, file), delimiter):
+        if not any(cell.strip() for cell in cells):
+            if problem:
+                yield Row(lines[0], {}, problem)
+        elif header:
+            yield _table_row(lines, header, cells, problem)
+        else:
+            header = _column_names(cells)
+            if problem:
+                yield Row(lines[0], {}, f"read as the names of columns: {problem}")
+
+
+def _table_lines(
+    lines: Iterator[str], delimiter: str
+) -> Iterator[tuple[tuple[int, int], list[str], str]]:
+    """Yield the first and the last line of each row, its values, and what is wrong with it.
+
+    Where a quote is not closed, or ends within a value, the lines behind it may be rows of their
+    own. So the first line is a row by itself, as a spreadsheet reads it, and the next one begins
+    behind it.
+
+    Args:
+        lines: The lines of the file.
+        delimiter: What is between two values.
+    """
+    again, row = deque[str](), list[str]()  # lines that are read again, and those of this row
+
+    def take() -> Iterator[str]:
+        while line := again.popleft() if again else next(lines, ""):
+            row.append(line)
+            yield line
+
+    before, is_over = 0, False
+    while not is_over:
+        try:
+            for cells in csv.reader(take(), delimiter=delimiter, strict=True):
+                yield (before + 1, before + len(row)), cells, ""
+                before += len(row)
+                row.clear()
+            is_over = True
+        except csv.Error as error:
+            problem = f"no row of CSV ({error}), so its first line is read as one"
+            again.extendleft(reversed(row[1:]))
+            before += 1
+            yield (before, before), _cells_of_line(row[0], delimiter), problem
+            row.clear()
+
+
+def _cells_of_line(line: str, delimiter: str) -> list[str]:
+    """Return the values of a line whose quotes are not those of CSV; none where it is too long."""
     try:
-        first = next((row for row in reader if any(cell.strip() for cell in row)), [])
-        header = _column_names(first)
-        lines_read = reader.line_num
-        for cells in reader:
-            line = lines_read + 1  # a row of several lines is known by its first
-            lines_read = reader.line_num
-            if any(cell.strip() for cell in cells):
-                yield _table_row((line, lines_read), header, cells)
-    except csv.Error as error:
-        yield Row(reader.line_num, {}, f"{error}: what follows is not read")
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
-def _table_row(lines: tuple[int, int], header: Sequence[str], cells: Sequence[str]) -> Row:
+def _table_row(
+    lines: tuple[int, int], header: Sequence[str], cells: Sequence[str], problem: str
+) -> Row:
     unnamed = (f"column {i}" for i in range(len(header) + 1, len(cells) + 1))
     columns = dict(zip(chain(header, unnamed), map(str.strip, cells), strict=False))
-    if len(cells) == len(header):
-        return Row(lines[0], columns, lines=lines)
-    problem = f"a row of {len(cells)} values for {len(header)} columns"
+    if len(cells) != len(header) and not problem:
+        problem = f"a row of {len(cells)} values for {len(header)} columns"
     return Row(lines[0], columns, problem, lines)
 
 
