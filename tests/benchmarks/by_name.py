@@ -32,6 +32,7 @@ TEMPLATES = {
     "symbol": ("What does {} do?", "What arguments does {} take?", "How does {} work?"),
     "code": ("What is said about {}?", "What is {}?", "Where is {} mentioned?", "{}"),
 }
+SYMBOL = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 TEXTS = (".txt", ".md", ".rst", ".log", ".1", ".8")
 CODE = re.compile(r"(?<![\w-])(?:--)?[A-Za-z0-9]+(?:[-/:@_.][A-Za-z0-9]+)*(?![\w-])")
 CUTS = (1, 3, 10)
@@ -138,6 +139,8 @@ def looks_like_a_code(written: str) -> bool:
     """Return whether it has letters and digits, or many digits and a sign, or is an option or an address."""
     letters, digits = (sum(map(test, written)) for test in (str.isalpha, str.isdigit))
     if len(written) < 5 or written.replace(".", "").isdigit() or VERSION.match(written):
+        return False
+    if SYMBOL.fullmatch(written):  # which is defined elsewhere
         return False
     has_sign = any(sign in written for sign in "-/:")
     return bool((letters and digits) or (digits >= 6 and has_sign) or written[:2] == "--" or "@" in written)  # fmt: skip

@@ -19,7 +19,7 @@ from clew.seed.phrases import phrases_of, weigh_phrase
 from clew.types import Query, Seed, Seeds
 
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
-CODE_SHARE = 0.5  # of the best score, which passages have at least that have a rare code
+CODE_GAIN = 0.25  # what a rare code adds to the factor 1
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class InPhrases:
     between quotation marks. What is in a file that is named has half of the best score at least.
 
     A code is a phrase, too: what is written of letters and digits, a long number with signs inside,
-    an option of a command, an e-mail address. One that few passages have counts in a text as much
-    as in a heading, and what has it has half of the best score at least; one that many have counts
-    next to nothing.
+    an option of a command, an e-mail address, and a name of a program where no symbols were read.
+    What has one that few passages have is above all that has none; one that many passages have
+    counts next to nothing.
 
     Attributes:
         seed: the other seed.
@@ -72,8 +72,9 @@ class InPhrases:
             for phrase in phrases:
                 weights, is_named = weigh_phrase(graph, phrase, seeds.scores)
                 best = best_of(seeds.scores)
-                if phrase.is_code:
-                    scores = np.maximum(scores, CODE_SHARE * best * weights)
+                if phrase.is_code:  # above the others, which stay near to the best all the same
+                    scores = np.maximum(scores, best * weights) * (1 + CODE_GAIN * weights)
+                    continue
                 scores *= 1 + self.gain * weights
                 scores[is_named] = np.maximum(scores[is_named], FILE_SHARE * best)
             return replace(seeds, scores=scores)

@@ -38,6 +38,7 @@ _CODE = re.compile(
 )
 _LETTER, _DIGITS = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _MEASURE = re.compile(r"[0-9.]+[A-Za-z]{1,3}")  # 10mb, 2nd, 1990s
+MIN_SIGNS = 4  # of a code of letters and digits: "S3" and "F32" stand anywhere
 MIN_DIGITS = 6  # of a code without letters, which has one of these signs, too
 _JOINS = re.compile("[-+/:@#=~_]")
 _OPTION_OR_ADDRESS = re.compile(r"\A--[A-Za-z]|[A-Za-z0-9]@[A-Za-z0-9]")
@@ -112,7 +113,7 @@ def _is_code(written: str) -> bool:
         return True
     has_letter, digits = _LETTER.search(written), len(_DIGITS.findall(written))
     if has_letter and digits:
-        return not _MEASURE.fullmatch(written)
+        return len(written) >= MIN_SIGNS and not _MEASURE.fullmatch(written)
     return digits >= MIN_DIGITS and _JOINS.search(written) is not None
 
 
