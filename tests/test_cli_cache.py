@@ -187,6 +187,19 @@ def test_what_was_not_used_for_long_goes(capsys, folder, tmp_path):
     assert [each.source for each in user_cache.cached_folders()] == [str(other.resolve())]
 
 
+def test_a_path_of_a_filter_is_found_however_it_is_typed(tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs").mkdir()
+    for name in ("tide", "ferry"):
+        text = f"The {name} of Corfu comes at nine."
+        (tmp_path / "docs" / f"{name}.md").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for path in ("docs/tide.md", "./docs/tide.md", str(tmp_path / "docs" / "tide.md")):
+        assert cli.main(["ask", "docs", "What comes at nine?", "--where", f"path={path}"]) == 0
+        printed = capsys.readouterr().out
+        assert "tide of Corfu" in printed
+        assert "ferry of Corfu" not in printed
+
+
 def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
     capsys, folder, tmp_path, monkeypatch
 ):

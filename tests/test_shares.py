@@ -182,8 +182,24 @@ def test_a_share_is_above_nothing_and_at_most_one(index: Index) -> None:
     for wrong in (0, -0.5, 1.5, float("nan"), True, "half"):
         with pytest.raises(ValueError, match="max_share"):
             index.ask(QUESTION, max_share=wrong)
-    with pytest.raises(BudgetError, match="max_share"):
-        index.ask(QUESTION, budget=400, max_share=0.01)
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_a_source_may_have_one_passage_unless_strangers_write(untrusted: bool, embed) -> None:
+    """The passage that answers is more than half of the page."""
+    long = "The coxswain of the lifeboat Petrel is Jonas Lund, " + "who sails in any sea, " * 6
+    documents = [Document("long", long), Document("short", "The lifeboat is red.")]
+    index = Index.from_documents(documents, count=len, embedder=embed, untrusted=untrusted)
+    question = "Who is the coxswain of the lifeboat Petrel?"
+    context = index.ask(question, budget=250, max_share=0.5)
+    assert "long" in index.ask(question, budget=250, max_share=1.0).ids
+    assert sorted(context.ids) == (["short"] if untrusted else ["long", "short"])
+    if untrusted:
+        assert "'long'" in {one.id: one.reason for one in context.dropped}["long"]
+        with pytest.raises(BudgetError, match="max_share"):
+            index.ask(question, budget=200, max_share=0.01)
+    else:
+        assert index.ask(question, budget=200, max_share=0.01).ids == ["long"]
 
 
 def test_what_one_source_is() -> None:

@@ -48,6 +48,7 @@ class Context:
             this question and followed.
         usage: The calls and tokens of language models for this question.
         source_budget: The tokens that one source may have of `text`; None without a cap.
+        sources_have_one: Whether a source may have one item, however large that is.
         relevance: How relevant the best passage of all is to the question, in [0, 1], whether it is
             read or not; None where it is not known. See `clew.relevance`.
         nothing_found: Why there are no items, in a sentence without a full stop, where nothing that
@@ -76,6 +77,7 @@ class Context:
     grafts: tuple[tuple[str, str, float], ...] = ()
     usage: Usage = NO_USAGE
     source_budget: int | None = None
+    sources_have_one: bool = False
     relevance: float | None = None
     nothing_found: str = ""
 

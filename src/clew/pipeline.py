@@ -159,7 +159,9 @@ class Pipeline:
             if query.max_share is None:
                 shared = SharedPage(fit())
             else:
-                shared = fit_to_share(fit, graph, query.max_share, budget)
+                shared = fit_to_share(
+                    fit, graph, query.max_share, budget, may_have_one=not query.untrusted
+                )
             trace += _page_steps(shared)
             with until(Deadline()):
                 return _context(shared, own, budget, trace)
@@ -220,6 +222,7 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
         rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
         grafts=_with_ids(graph, subgraph.grafts),
         source_budget=shared.source_budget,
+        sources_have_one=not page.request.query.untrusted,
     )
     return context.made_when_asked(
         edges=lambda: context_edges(graph, rows, subgraph), dropped=page.dropped

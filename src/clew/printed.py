@@ -360,7 +360,9 @@ class _PrintedPage:
         for place, text in zip(places, texts, strict=True):
             own.setdefault(self.context.items[place].source, []).append(text)
         own.pop(None, None)  # what is of several sources, or of none
-        return all(self._count(separator.join(some)) <= self.share for some in own.values())
+        least = 2 if self.context.sources_have_one else 1
+        capped = (separator.join(some) for some in own.values() if len(some) >= least)
+        return all(self._count(text) <= self.share for text in capped)
 
     def _rendered(self) -> str:
         """Return clew's own page of what is kept, and what could not be joined, if it fits."""

@@ -91,7 +91,12 @@ class SharedPage:
 
 
 def fit_to_share(
-    fit: Callable[[Excluded], FittedPage], graph: Graph, max_share: float, budget: int
+    fit: Callable[[Excluded], FittedPage],
+    graph: Graph,
+    max_share: float,
+    budget: int,
+    *,
+    may_have_one: bool = False,
 ) -> SharedPage:
     """Return a page on which no source has more than its share, where others have a prize.
 
@@ -105,6 +110,8 @@ def fit_to_share(
         max_share: in (0, 1].
         budget: the tokens allowed. Where it is `UNLIMITED`, the share is one of the page without a
             cap, and a page of one entry stays as it is.
+        may_have_one: whether every source may have one entry, however large: on a small page the
+            passage that answers is often more than a share of it.
 
     Raises:
         BudgetError: the share holds nothing of what was chosen.
@@ -120,6 +127,7 @@ def fit_to_share(
         graph.part(SourcesPart()),
         max_tokens=int(max_share * tokens + SLACK),
         max_entries=max(1, int(max_share * len(first.reading) + SLACK)),
+        may_have_one=may_have_one,
     )
     over = shares.sources_over(first)
     if not over:
@@ -159,6 +167,7 @@ class _Shares:
     sources: Sources
     max_tokens: int
     max_entries: int
+    may_have_one: bool
 
     def of_entries(self, reading: Reading) -> list[int]:
         """Return the source of every entry."""
@@ -176,9 +185,13 @@ class _Shares:
         return [
             source
             for source, some in pieces.items()
-            if len(some) > self.max_entries
-            or page.request.graph.count("\n".join(some)) > self.max_tokens
+            if len(some) > self.max_entries or self._are_too_long(page, some)
         ]
+
+    def _are_too_long(self, page: FittedPage, printed: list[str]) -> bool:
+        """Return whether entries of a source, as they are printed, have too many tokens."""
+        is_one = self.may_have_one and len(printed) == 1
+        return not is_one and page.request.graph.count("\n".join(printed)) > self.max_tokens
 
     def others_have_prize(self, page: FittedPage) -> bool:
         """Return whether content of more than one source has a prize, or a score of the seeds."""
@@ -197,7 +210,7 @@ class _Shares:
                 break
             some = np.array(sorted([*kept, entry]))
             printed = request.pieces(Reading(reading.nodes[some], reading.facts[some]))
-            if request.graph.count("\n".join(printed)) <= self.max_tokens:
+            if not self._are_too_long(page, printed):
                 kept.append(entry)
         nodes, facts = reading.nodes[kept], reading.facts[kept]
         readable = request.graph.content | request.graph.generated

@@ -79,6 +79,8 @@ class Query:
         limit: the wanted number of items, or None.
         deadline: seconds that a solver may take, or None.
         max_share: the share of the page that one source may have, in (0, 1], or None.
+        untrusted: whether that holds for a single passage, too, since strangers may have written
+            it; else a source may have one in any case.
         nearest: the approximate index that seeds by similarity use instead of measuring all, or
             None.
         candidate_scores: row -> score, where the candidates come from another retriever. A seed by
@@ -107,6 +109,7 @@ class Query:
     limit: int | None = None
     deadline: float | None = None
     max_share: float | None = None
+    untrusted: bool = False
     nearest: HNSW | None = None
     candidate_scores: Mapping[int, float] | None = None
     by_rank: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from clew import recipes
@@ -109,7 +110,8 @@ def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
         pairs: Texts of the form KEY=VALUE.
 
     Returns:
-        Each value as text and, where it reads as JSON, also as the number or truth value.
+        Each value as text and, where it reads as JSON, also as the number or truth value; a path
+        also as it is from the root.
 
     Raises:
         ValueError: A text has another form.
@@ -125,6 +127,8 @@ def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
             raise ValueError(f"--where takes KEY=VALUE; got {pair!r}")
         values = allowed.setdefault(key, [])
         values.append(text)
+        if key == "path":  # which is absolute where a folder is asked
+            values.append(str(Path(text).resolve()))
         try:
             values.append(json.loads(text))
         except ValueError:

@@ -136,6 +136,7 @@ def _whole_answer(
         question,
         None if vector is None else _unit_vector(index, vector),
         embed=lambda texts: _embed(index, texts),
+        untrusted=index.config.untrusted,
         candidate_scores=candidate_scores,
         by_rank=by_rank,
         nearest=index.config.nearest if options.where is None else None,  # a filter is exact

@@ -88,10 +88,11 @@ class QueryOptions:
         max_question: Characters that a question may have; a longer one is refused.
         max_share: The share of the budget, above 0 and at most 1, that one source may have on the
             page, its headings included, where others have a prize, too. It may also have no larger
-            share of the entries than this (but one entry), and what is left out is in `dropped`.
-            A source is a file, or a document with all that is in it. Without a budget the share is
-            one of the page without a cap, and one entry may be all of it. None is 1, no cap; for an
-            index of `untrusted` documents it is 0.5, so that no single author has the majority.
+            share of the entries than this. What is left out is in `dropped`. It may have one entry
+            in any case, unless the index is of `untrusted` documents. A source is a file, or a
+            document with all that is in it. Without a budget the share is one of the page without a
+            cap, and one entry may be all of it. None is 1, no cap; for an index of `untrusted`
+            documents it is 0.5, so that no single author has the majority.
         min_relevance: Passages that are less relevant to the question by themselves are not read,
             however much room there is; in [0, 1], see `clew.relevance`. Where all are, the context
             is empty and says so in `nothing_found`, and there may be fewer items than `limit`.
