@@ -254,3 +254,29 @@ def test_the_canonical_text_of_a_question_is_embedded(tmp_path):
     with ShardedIndex.open(folders, embedder=embed, canonical=str.casefold) as opened:
         opened.ask("When do FERRIES sail?")
     assert asked[-1] == "when do ferries sail?"
+
+
+def test_entities_that_several_shards_name_count_once():
+    """There are fewer entities than passages, which decides how much vectors count."""
+    names = ("Anna", "Ben", "Corfu", "Delos", "Ella", "Fay")
+    places = [(names[i % 6], names[(i + 1) % 6], ("nine", "ten", "noon")[i % 3]) for i in range(8)]
+    documents = [
+        clew.Document(f"d{i}", f"{one} sails with {other} to the quay of the island at {when}.")
+        for i, (one, other, when) in enumerate(places)
+    ]
+    facts = {f"d{i}": [(one, "sails with", other)] for i, (one, other, _) in enumerate(places)}
+
+    def made_of(some):
+        own = {document.id: facts[document.id] for document in some}
+        return clew.Index.from_documents(
+            some, facts=own, embedder=trigram_vectors, extractor=None, links=LOCAL_LINKS
+        )
+
+    whole, halves = made_of(documents), [made_of(documents[i::2]) for i in range(2)]
+    assert [len(one.graph.rows("entity")) for one in (whole, *halves)] == [6, 6, 6]
+    question = "Who sails to the quay of the island with Fay at noon?"
+    with ShardedIndex.open(halves, bounds=NO_BOUNDS) as opened:
+        for recipe in ("fused", "hipporag"):
+            one, other = (each.ask(question, recipe=recipe) for each in (whole, opened))
+            scores = {item.id: item.score for item in one}
+            assert {item.id: item.score for item in other} == pytest.approx(scores)

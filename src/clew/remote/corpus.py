@@ -101,7 +101,8 @@ class CorpusFigures:
         untrusted: Whether strangers wrote the documents, as in `clew.index.IndexConfig`.
         count: The tokenizer.
         canonical: As in `clew.graph.Graph`.
-        n_entities: How many entities there are; those that several shards name count for each.
+        n_entities: How many entities there are; of shards in databases those that several name
+            count for each.
         entities: int32 [e], the numbers of all entities.
         entity_keys: int64 [e], the digests of their ids, by which other indexes know them.
         summaries: int32 [s], the numbers of the passages that are the summary of their document,

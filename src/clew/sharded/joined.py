@@ -68,7 +68,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         is_of_code=_weighted(corpora, [one.is_of_code for one in corpora]),
         has_reports=any(one.has_reports for one in corpora),
         untrusted=any(one.untrusted for one in corpora),
-        n_entities=sum(one.n_entities for one in corpora),
+        n_entities=_count_entities(corpora),
         entities=freeze([], np.int32),
         entity_keys=np.zeros(0, np.int64),
         summaries=freeze(np.concatenate(summaries), np.int32),
@@ -92,6 +92,14 @@ def _check_alike(first: CorpusFigures, other: CorpusFigures, place: int) -> None
                 f"{one!r}, and that of shard {place} is {two!r}: give it to `open`, or build the "
                 "shards alike"
             )
+
+
+def _count_entities(corpora: Sequence[CorpusFigures]) -> int:
+    """Return how many entities there are: one that several shards name is one, if it is known."""
+    if any(len(one.entity_keys) != one.n_entities for one in corpora):  # as of a database
+        return sum(one.n_entities for one in corpora)
+    keys = np.sort(np.concatenate([one.entity_keys for one in corpora]))
+    return int(np.count_nonzero(np.diff(keys))) + bool(len(keys))
 
 
 def _documents_of(corpora: Sequence[CorpusFigures]) -> tuple[NDArray[np.int64], int]:

@@ -71,11 +71,13 @@ class ShardedIndex(PulledIndex):
     and passages are those of all. So a path may lead from a document of one shard to a document of
     another.
 
-    The answer is the one of a single index over all documents where an embedder and facts come from
-    the caller, no bound cuts, and no edges depend on the whole corpus. What else differs: edges
-    between similar passages and between similar names are within a shard; what counts as a name is
-    decided by each shard; the embedded default weighs the passages of each shard by that shard's
-    words, and the question by those of all.
+    The answer is nearly the one of a single index over all documents where an embedder and facts
+    come from the caller, no bound cuts, and no edges depend on the whole corpus. Two things differ
+    there, too, by which scores may part a little: each shard tells the language of its short
+    documents, and how much the words around a passage count is a mean of the shards. What else
+    differs: edges between similar passages and between similar names are within a shard; what
+    counts as a name is decided by each shard; the embedded default weighs the passages of each
+    shard by that shard's words, and the question by those of all.
 
     A shard is changed by itself: an index in a folder by `clew.Index`, one in a database by
     `clew.remote.RemoteIndex`. What is changed in a database is asked at once.
