@@ -93,7 +93,8 @@ class Reporting(Executor):
         future.set_result(function(*arguments, **keywords))
         seconds, (now, most), target = time.perf_counter() - began, memory(), self.left.pop(0)
         on_disk = size_of(target) / 1e6
-        row = (target.name, f"{future.result():,}", f"{seconds:.1f}", f"{now:,.0f}")
+        number = future.result().number
+        row = (target.name, f"{number:,}", f"{seconds:.1f}", f"{now:,.0f}")
         print(f"| {' | '.join(row)} | {most:,.0f} | {on_disk:,.1f} |", flush=True)
         return future
 
