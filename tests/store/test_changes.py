@@ -122,15 +122,13 @@ class Saves(RuleBasedStateMachine):
         vectors=st.booleans(),
         fitted=st.booleans(),
         extractor=st.sampled_from([None, Names(), NamesAndSymbols()]),
-        large=st.sampled_from(["", "texts stay stored", "vectors are bags", "both"]),
+        are_stored=st.booleans(),
     )
-    def build(self, made, vectors, fitted, extractor, large):
+    def build(self, made, vectors, fitted, extractor, are_stored):
         self.patch = pytest.MonkeyPatch()
         every_size(self.patch)
-        if large in ("texts stay stored", "both"):
+        if are_stored:  # its texts, as those of a large index are
             self.patch.setattr(tables, "MIN_STORED", 0)
-        if large in ("vectors are bags", "both"):
-            self.patch.setattr(compact, "MIN_COMPACT", 0)
         self.patch.setattr(saving, "MAX_CHANGES", 3)
         self.patch.setattr(store.disk, "sync", lambda _: None)
         self.folder = Path(tempfile.mkdtemp())
