@@ -38,6 +38,7 @@ _CODE = re.compile(
 )
 _LETTER, _DIGITS = re.compile("[A-Za-z]"), re.compile("[0-9]")
 _MEASURE = re.compile(r"[0-9.]+[A-Za-z]{1,3}")  # 10mb, 2nd, 1990s
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MIN_SIGNS = 4  # of a code of letters and digits: "S3" and "F32" stand anywhere
 MIN_DIGITS = 6  # of a code without letters, which has one of these signs, too
 _JOINS = re.compile("[-+/:@#=~_]")
@@ -58,7 +59,7 @@ class Phrase(NamedTuple):
         text: It, folded.
         in_text: What it counts in a text, beside 1 in a heading.
         is_code: Whether it is a code, which counts where few have it.
-        is_of_program: Whether it is a name of a program without digits.
+        is_of_program: Whether it may be a name of a program, as symbols are.
     """
 
     text: str
@@ -90,7 +91,8 @@ def phrases_of(question: str) -> list[Phrase]:
         elif _FILE_NAME.fullmatch(text):
             found.setdefault(text, Phrase(text))
     for written in _codes_in(question):
-        text, of_program = fold_case(written), not _is_code(written)
+        text = fold_case(written)
+        of_program = not _is_code(written) or _IDENTIFIER.fullmatch(written) is not None
         found.setdefault(text, Phrase(text, 1.0, is_code=True, is_of_program=of_program))
     return list(found.values())[:MAX_PHRASES]
 
