@@ -61,7 +61,7 @@ class SearchWords:
 
     Attributes:
         fields: Fields of the retriever: `recipe`, `k` and `filter`, as far as they are said.
-        mmr: What "mmr" is told; None for another search type.
+        mmr: The parameters of "mmr"; None for another search type.
         score_threshold: The least relevance, as the store means it; None for any.
         rest: What else the search of a store takes.
         is_single: Whether they name the one search that a store's own retriever makes.
@@ -133,9 +133,9 @@ def _recipe(search_type: str, others: Mapping[str, object]) -> object:
 
 
 def _mmr(rest: dict[str, Any]) -> MarginalRelevance:
-    """Return what "mmr" is told, and take that from the words: FAISS has a `fetch_k` of its own."""
-    told = {name: rest.pop(name, None) for name in ("lambda_mult", "fetch_k")}
-    mmr = MarginalRelevance(**{name: value for name, value in told.items() if value is not None})
+    """Return the parameters of "mmr", and take them from the words: FAISS has its own `fetch_k`."""
+    given = {name: rest.pop(name, None) for name in ("lambda_mult", "fetch_k")}
+    mmr = MarginalRelevance(**{name: value for name, value in given.items() if value is not None})
     mmr.method(mmr.fetch_k)  # which checks them
     return mmr
 
