@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from clew import Document, Index, recipes
+from clew import Document, Graph, Index, recipes
+from clew.graph.sizes import MAX_SAMPLE, SizeEstimate
+from clew.index.last_places import LastPlaces
 
 NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
 DOCUMENTS = [
@@ -80,3 +83,39 @@ def test_a_change_leaves_questions_under_way_alone(embed, eager_switching):
         for thread in threads:
             thread.join()
     assert not wrong
+
+
+class Store:
+    pass
+
+
+def test_what_other_threads_write_is_measured_and_read_meanwhile(eager_switching):
+    graph, store, places = Graph.of(["one", "two"]), Store(), LastPlaces()
+    listed = {i: str(i) for i in range(100 * MAX_SAMPLE)}
+    until, failures = time.monotonic() + 1.5, []
+
+    def write():
+        while time.monotonic() < until:
+            graph.__dict__.pop("_for_parts", None)  # a graph finds it out once
+            _ = graph.for_parts
+            last = len(listed)
+            listed[last] = str(last)
+            del listed[last], graph.__dict__["_for_parts"]
+
+    def read():
+        while time.monotonic() < until:
+            try:
+                assert graph.own_bytes
+                assert graph.__getstate__().keys() >= {"texts", "edges"}
+                assert SizeEstimate().bytes_of(listed)
+                assert LastPlaces().of(store, listed)["7"] == 7
+                assert places.of(store, listed)["7"] == 7
+            except RuntimeError as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=one) for one in (write, read, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Protocol
-from weakref import WeakSet
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,23 +205,24 @@ class BagTable:
         self.recent: Kept[str, TextBags] = Kept(MAX_COUNTED)
         self.counted_texts: Kept[str, TextCounts] = Kept(MAX_WITHOUT_BAGS)
         self._numbers: Numbering[str] | None = None
-        self._late: WeakSet[CountedLate] = WeakSet()
+        self._late: set[ref[CountedLate]] = set()  # a `WeakSet` cannot be read while one is added
 
     def expect_terms_of(self, texts: CountedLate) -> None:
         """Let texts teach the table their terms later: at the latest when it is copied."""
-        self._late.add(texts)
+        self._late.add(ref(texts, self._late.discard))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy is made of: with all terms, since bags may be copied behind it.
 
         A copy has its rows elsewhere in memory, so that it has to learn anew which are asked for.
         """
-        for texts in list(self._late):
-            texts.count()
+        for reference in self._late.copy():
+            if (texts := reference()) is not None:
+                texts.count()
         return self.__dict__ | {"_late": None, "_asked": Kept(MAX_SORTED)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"_late": WeakSet()})
+        self.__dict__.update(state | {"_late": set()})
 
     @property
     def terms(self) -> Sequence[str]:

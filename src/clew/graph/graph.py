@@ -69,7 +69,8 @@ class Graph(GraphColumns):
         validate(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        columns = {name: value for name, value in self.__dict__.items() if name not in NO_COLUMNS}
+        own = self.__dict__.copy()  # at once: another thread may find out what is no column
+        columns = {name: value for name, value in own.items() if name not in NO_COLUMNS}
         return {**columns, "_parts": PartCache()}
 
     def __repr__(self) -> str:
@@ -92,13 +93,14 @@ class Graph(GraphColumns):
         """What the columns keep, without the caller's own objects and metadata."""
         estimate = SizeEstimate()
         others = {"metadata", "originals", "count", "canonical", *NO_COLUMNS}
-        columns = [value for name, value in self.__dict__.items() if name not in others]
+        own = self.__dict__.copy()  # at once: another thread may find out what is no column
+        columns = [value for name, value in own.items() if name not in others]
         return MeasuredColumns(sum(map(estimate.bytes_of, columns)), estimate.found)
 
     @property
     def value_ids(self) -> set[int]:
         """The ids of the columns, the caller's own objects and metadata among them."""
-        return set(map(id, self.__dict__.values()))
+        return set(map(id, self.__dict__.copy().values()))
 
     @property
     def for_parts(self) -> Graph:

@@ -6,7 +6,9 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -85,9 +87,14 @@ class SizeEstimate:
 
 
 def _sample(values: Iterable[object], length: int) -> list[object]:
-    if length <= MAX_SAMPLE:
-        return list(values)
-    return [value for value, _ in zip(values, range(MAX_SAMPLE), strict=False)]
+    """Return the first of a container's values; all of them, where they are few.
+
+    Another thread may change the container meanwhile. Those until then are sample enough.
+    """
+    sample: list[object] = []
+    with suppress(RuntimeError):
+        sample.extend(islice(values, length if length <= MAX_SAMPLE else MAX_SAMPLE))
+    return sample
 
 
 def _parts(value: object) -> list[object]:
@@ -98,7 +105,7 @@ def _parts(value: object) -> list[object]:
         return [value.__self__, value.__func__]
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
-    parts = list(getattr(value, "__dict__", {}).values())
+    parts = list(getattr(value, "__dict__", {}).copy().values())
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         parts += [

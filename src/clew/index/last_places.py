@@ -50,6 +50,8 @@ class LastPlaces(Generic[Place]):
         known = self._known.get(store)
         state = len(things), next(reversed(things.items()), None)
         if known is None or known.things is not things or known.state != state:
-            places = {thing: place for place, thing in things.items()}
+            listed = things.copy()  # at once: another thread may be adding to the store
+            state = len(listed), next(reversed(listed.items()), None)
+            places = {thing: place for place, thing in listed.items()}
             known = self._known[store] = _Read(things, state, places)
         return known.places
