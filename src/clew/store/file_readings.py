@@ -9,7 +9,8 @@ import numpy as np
 
 from clew.document import Document
 from clew.read import FileReading
-from clew.store.row_changes import RowHistory, change_of_objects, write_row_change
+from clew.store.row_changes import change_of_objects, write_row_change
+from clew.store.row_history import RowHistory
 from clew.store.tables import ColumnReader, ColumnWriter
 
 TABLE = "files"
@@ -120,7 +121,7 @@ def write_merged_readings(writer: ColumnWriter, n: int, readers: Sequence[Column
         readers: Read the changes.
     """
     history, came = _history(n, readers)
-    new = history.write(writer, TABLE, np.arange(n, dtype=np.int32))
+    new = history.write(writer, TABLE)
     _write_stored(writer, [came[number - n] for number in new.tolist()])
 
 
@@ -129,7 +130,7 @@ def _history(n: int, readers: Sequence[ColumnReader]) -> tuple[RowHistory, list[
     history, readings = RowHistory(n), list[StoredReading]()
     for reader in readers:
         if not reader.has(PATHS):
-            history.numbers = history.numbers[:0]
+            history.keep(np.zeros(history.total, np.bool_))
             continue
         came, new = history.follow(reader, TABLE), read_readings(reader)
         if len(came) != len(new):

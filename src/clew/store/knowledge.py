@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from clew.read import Knowledge
 from clew.read.extract.knowledge import CountTable
 from clew.store.column_kinds import Texts
-from clew.store.row_changes import RowHistory, change_of_objects, write_row_change
+from clew.store.row_changes import change_of_objects, write_row_change
+from clew.store.row_history import RowHistory
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 from clew.store.text_column import TextColumn
 
@@ -232,7 +233,7 @@ def write_merged_learnt(
             continue
         n, before = len(table), _counts(table)
         history, texts, counts = _history(name, of_table, before, those)
-        new = history.write(writer, name, np.arange(n, dtype=np.int32))
+        new = history.write(writer, name)
         stays = history.numbers[history.numbers < n]
         others = stays[counts[stays] != before[stays]]
         writer.texts(f"{name}.texts", [texts[number - n] for number in new.tolist()])

@@ -30,7 +30,7 @@ from clew.store.graph_tables import EDGES, FACTS, NODES, graph_tables
 from clew.store.inverted_index import copy_languages, has_languages
 from clew.store.knowledge import read_knowledge, write_merged_learnt
 from clew.store.late_edges import write_late_edges
-from clew.store.row_changes import RowHistory
+from clew.store.row_history import RowHistory
 from clew.store.table_history import TableHistory, follow_changes
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
@@ -94,10 +94,8 @@ def merged(beginning: Beginning, changes: Sequence[Arrays]) -> Arrays:
     vectors, late = follow_changes(tables, readers, changes)
     write_late_edges(writer, late)
     for table, history in tables.items():
-        numbers = np.arange(n[table], dtype=np.int32)
-        if table == EDGES and late:
-            numbers = numbers[~edge_kinds.mask(*late)]
-        history.write(writer, table, numbers, tables)
+        of = ~edge_kinds.mask(*late) if table == EDGES and late else None
+        history.write(writer, table, tables, of)
     _write_documents(writer, n["documents"], readers, vectors, tables[NODES].rows.now)
     for table in ("given", "read"):
         _write_triples(writer, table, n[table], readers)
@@ -142,7 +140,7 @@ def _write_documents(
             raise ValueError(f"documents has {len(some)} new entries for {len(came)} new rows")
         documents += some
         metadata += texts
-    new = history.write(writer, "documents", np.arange(n, dtype=np.int32)) - n
+    new = history.write(writer, "documents") - n
     write_documents(writer, [documents[each] for each in new.tolist()], None)
     of_vectors = np.concatenate(vectors)[new]
     writer.numbers("documents.vector", np.where(of_vectors >= 0, rows[of_vectors], -1), np.int32)
@@ -159,7 +157,7 @@ def _write_triples(
         if len(new) != len(came):
             raise ValueError(f"{name} has {len(new)} new entries for {len(came)} new rows")
         entries += new
-    numbers = history.write(writer, name, np.arange(n, dtype=np.int32)) - n
+    numbers = history.write(writer, name) - n
     those = dict(entries[number] for number in numbers.tolist())
     write_triples(writer, f"{name}.keys", f"{name}.values", those)
 

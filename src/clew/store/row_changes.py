@@ -1,4 +1,4 @@
-"""Rows that come and go: what two lists of rows have in common, and a list after many changes.
+"""Rows that come and go: what two lists of rows have in common.
 
 A change keeps some rows in their order, and puts new ones anywhere between them. So a row that
 moved is one that went, and one that came.
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.graph import Mask, Rows, common_length, expand_ranges, freeze
-from clew.store.tables import ColumnReader, ColumnWriter
+from clew.store.tables import ColumnWriter
 from clew.store.text_column import TextColumn
 
 Places = NDArray[np.int64]
@@ -75,12 +75,12 @@ class RowChange:
     @property
     def gone(self) -> Places:
         """The rows before that are not there any more."""
-        return _between(self.runs[:, 0], self.runs[:, 2], self.n_before)
+        return rows_between(self.runs[:, 0], self.runs[:, 2], self.n_before)
 
     @property
     def new(self) -> Places:
         """The rows that are new."""
-        return _between(self.runs[:, 1], self.runs[:, 2], self.n_after)
+        return rows_between(self.runs[:, 1], self.runs[:, 2], self.n_after)
 
     @cached_property
     def numbering(self) -> Rows:
@@ -100,7 +100,7 @@ class RowChange:
         return bool(kept == self.n_before)
 
 
-def _between(starts: Places, lengths: Places, n: int) -> Places:
+def rows_between(starts: Places, lengths: Places, n: int) -> Places:
     """Return the rows below n that are in none of some runs."""
     begins, ends = np.append(0, starts + lengths), np.append(starts, n)
     return expand_ranges(begins, ends - begins)
@@ -479,119 +479,7 @@ def _others(rows: Places, n: int) -> Mask:
     return mask
 
 
-def _without(numbers: Rows, gone: Places) -> Rows:
-    """Return numbers without those at some places, ascending; where these are few, run by run."""
-    if not len(gone):
-        return numbers
-    if len(gone) > MAX_RUNS:
-        return numbers[_others(gone, len(numbers))]
-    bounds = pairwise([-1, *gone.tolist(), len(numbers)])
-    return np.concatenate([numbers[before + 1 : after] for before, after in bounds])
-
-
-def _with(numbers: Rows, places: Places, new: NDArray[np.integer]) -> Rows:
-    """Return numbers with others between them, which then are at some places, ascending."""
-    if not len(places):
-        return numbers
-    result = np.empty(len(numbers) + len(places), np.int32)
-    starts = places - np.arange(len(places))  # how many of the numbers are before each
-    runs = np.flatnonzero(np.diff(starts, prepend=-1)).tolist()
-    if len(runs) > MAX_RUNS:
-        result[_others(places, len(result))] = numbers
-    else:
-        bounds = [0, *starts[runs].tolist(), len(numbers)]
-        for came, (start, end) in zip([0, *runs[1:], len(places)], pairwise(bounds), strict=True):
-            result[start + came : end + came] = numbers[start:end]
-    result[places] = new
-    return result
-
-
 def write_row_change(writer: ColumnWriter, table: str, change: RowChange) -> None:
     """Write which rows went and where new ones are."""
     writer.numbers(f"{table}.gone", change.gone, np.int32)
     writer.numbers(f"{table}.new", change.new, np.int32)
-
-
-class RowHistory:
-    """The rows of a table through changes, each with a number that it keeps.
-
-    The rows at the beginning are numbered from 0, and new ones in the order in which they come.
-
-    Attributes:
-        numbers: int32 [rows now], the number of each row.
-        total: How many rows there ever were.
-
-    Example:
-        >>> writer, history = ColumnWriter(), RowHistory(3)
-        >>> write_row_change(writer, "t", change_of_objects("abc", "adc"))
-        >>> history.follow(ColumnReader(writer.done().__getitem__), "t")
-        range(3, 4)
-        >>> history.numbers
-        array([0, 3, 2], dtype=int32)
-    """
-
-    def __init__(self, n: int) -> None:
-        self.numbers: Rows = np.arange(n, dtype=np.int32)
-        self.total = n
-        self._now: tuple[Rows, Rows] | None = None  # the numbers that `now` is made of, and it
-
-    def follow(self, reader: ColumnReader, table: str) -> range:
-        """Take the next change, and return the numbers of the rows that are new.
-
-        Raises:
-            ValueError: The change is of other rows.
-        """
-        gone = _ascending(reader, f"{table}.gone", len(self.numbers))
-        new = _ascending(reader, f"{table}.new", len(self.numbers) - len(gone), past_end=True)
-        came = range(self.total, self.total + len(new))
-        kept = _without(self.numbers, gone)
-        self.numbers, self.total = _with(kept, new, np.arange(came.start, came.stop)), came.stop
-        return came
-
-    def numbers_of(self, rows: NDArray[Any]) -> Rows:
-        """Return the numbers of rows as they are now; -1 stays.
-
-        Raises:
-            ValueError: There is no such row.
-        """
-        if len(rows) and not -1 <= rows.min() <= rows.max() < len(self.numbers):
-            raise ValueError(f"a change points outside the {len(self.numbers)} rows that there are")
-        return freeze(
-            np.where(rows >= 0, self.numbers[rows], -1) if len(self.numbers) else rows, np.int32
-        )
-
-    def write(self, writer: ColumnWriter, table: str, beginning: Rows) -> Rows:
-        """Write all changes as one, in the columns of `write_row_change`.
-
-        Args:
-            writer: The writer.
-            table: The name of the table.
-            beginning: The numbers of the rows that the change is of, ascending.
-
-        Returns:
-            The numbers of the rows that are new, in their order.
-        """
-        is_new = np.ones(self.total, np.bool_)
-        is_new[beginning] = False
-        new = np.flatnonzero(is_new[self.numbers])
-        writer.numbers(f"{table}.gone", np.flatnonzero(self.now[beginning] < 0), np.int32)
-        writer.numbers(f"{table}.new", new, np.int32)
-        return self.numbers[new]
-
-    @property
-    def now(self) -> Rows:
-        """For every number, the row that has it now, or -1."""
-        if self._now is None or self._now[0] is not self.numbers:
-            rows = np.full(self.total, -1, np.int32)
-            rows[self.numbers] = np.arange(len(self.numbers))
-            self._now = self.numbers, freeze(rows, np.int32)
-        return self._now[1]
-
-
-def _ascending(reader: ColumnReader, name: str, n: int, past_end: bool = False) -> Places:
-    """Return a column of distinct rows, ascending; of those that come, n others are there."""
-    rows = reader.numbers(name).astype(np.int64)
-    n += len(rows) if past_end else 0
-    if len(rows) and not (rows[0] >= 0 and rows[-1] < n and (np.diff(rows) > 0).all()):
-        raise ValueError(f"{name} points outside the {n} rows that there are")
-    return rows

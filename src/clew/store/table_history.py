@@ -12,7 +12,7 @@ from clew.graph import Labels, Mask, Ragged, Rows
 from clew.store.column_kinds import ColumnKind
 from clew.store.graph_tables import EDGES, NODES
 from clew.store.late_edges import read_late_edges
-from clew.store.row_changes import RowHistory
+from clew.store.row_history import RowHistory
 from clew.store.tables import Arrays, ColumnReader, ColumnWriter
 
 Tables = Mapping[str, "TableHistory"]
@@ -101,45 +101,42 @@ class TableHistory:
 
     def leave_out(self, name: str, words: Collection[str]) -> None:
         """Let the rows go that have one of some words in a column of labels."""
-        labels = Labels.join([self._first[name], *self._parts[name]])
-        stays = ~labels.mask(*words)[self._places_of(name)[self.rows.numbers]]
-        self.rows.numbers = self.rows.numbers[stays]
+        stays = np.ones(self.rows.total, np.bool_)
+        stays[: self.n] = ~self._first[name].mask(*words)
+        for part, (numbers, _) in zip(self._parts[name], self._places[name], strict=True):
+            stays[numbers] = ~part.mask(*words)
+        self.rows.keep(stays)
 
     def replaced(self, *names: str) -> Mask:
         """Return which rows of the beginning have got another value in some columns: bool [n]."""
         found = np.zeros(self.n, np.bool_)
         for name in names:
-            found |= self._places_of(name)[: self.n] >= self.n
+            found[self._changed(name)] = True
         return found
 
     def write(
-        self,
-        writer: ColumnWriter,
-        table: str,
-        beginning: Rows,
-        tables: Tables,
+        self, writer: ColumnWriter, table: str, tables: Tables, of: Mask | None = None
     ) -> None:
         """Write all changes as one, in the columns of `clew.store.difference`.
 
         Args:
             writer: The writer.
             table: The name of the table.
-            beginning: The numbers of the rows that the change is of, ascending.
             tables: All tables.
+            of: bool [n], the rows of the beginning that the change is of; None for all of them.
         """
-        new, now = self.rows.write(writer, table, beginning), self.rows.now
-        of_beginning = now[: self.n]
+        new, now = self.rows.write(writer, table, of), self.rows.now
         for name, kind in self._kinds.items():
-            places = self._places_of(name)
-            changed = of_beginning[(places[: self.n] >= self.n) & (of_beginning >= 0)]
-            numbers = np.concatenate([new, self.rows.numbers[changed]])
+            changed = self._changed(name)
+            changed = changed[now[changed] >= 0]
+            places = self._places_of_some(name, np.concatenate([new, changed]))
             parts = self._parts[name] or [self._empty[name]]
-            column = kind.gather(parts, places[numbers] - self.n)
+            column = kind.gather(parts, places)
             if kind.table:
                 column = kind.renumbered(column, tables[kind.table].rows.now)
             kind.write(writer, f"{table}.{name}", column, ())
             if len(changed):
-                writer.numbers(f"{table}.{name}.changed", changed, np.int32)
+                writer.numbers(f"{table}.{name}.changed", now[changed], np.int32)
 
     def columns(self, tables: Tables) -> dict[str, Any]:
         """Return the columns of the rows that there are in the end."""
@@ -149,6 +146,27 @@ class TableHistory:
         parts = [self._first[name], *self._parts[name]]
         column = kind.gather(parts, self._places_of(name)[self.rows.numbers])
         return kind.renumbered(column, tables[kind.table].rows.now) if kind.table else column
+
+    def _changed(self, name: str) -> Rows:
+        """Return the rows of the beginning that have got another value in a column, ascending."""
+        changed = [numbers[numbers < self.n] for numbers, _ in self._places[name]]
+        return np.unique(np.concatenate([np.zeros(0, np.int32), *changed]))
+
+    def _places_of_some(self, name: str, numbers: Rows) -> NDArray[np.int64]:
+        """Return where the last values of some rows are in the parts behind the beginning.
+
+        Args:
+            name: The column.
+            numbers: The numbers of the rows, each of which has come or changed.
+        """
+        places = np.zeros(len(numbers), np.int64)
+        if len(numbers):
+            written = np.concatenate([those for those, _ in self._places[name]])
+            order = np.argsort(numbers)
+            at = order[np.searchsorted(numbers, written, sorter=order).clip(max=len(order) - 1)]
+            found = np.flatnonzero(numbers[at] == written)
+            places[at[found]] = found  # of several values of one row, the last
+        return places
 
     def _places_of(self, name: str) -> NDArray[np.int64]:
         """Return where the last value of every row is in the parts of a column, by its number."""

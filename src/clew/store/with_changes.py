@@ -28,7 +28,7 @@ from clew.store.graph_tables import EDGES, FACTS, NODES, columns_of_table, graph
 from clew.store.inverted_index import carry_inverted_index, has_languages, read_languages
 from clew.store.knowledge import follow_learnt
 from clew.store.late_edges import with_late_edges
-from clew.store.row_changes import RowHistory
+from clew.store.row_history import RowHistory
 from clew.store.table_history import TableHistory, follow_changes
 from clew.store.tables import Arrays, ColumnReader
 
