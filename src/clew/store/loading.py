@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -142,6 +142,8 @@ def read_generation(
 def read_some(root: Path, manifest: Manifest, starts: tuple[str, ...]) -> Arrays:
     """Return some arrays of a generation, none of which is of vectors.
 
+    Texts are not checked: their files look as they did when they were written or checked.
+
     Args:
         root: The folder.
         manifest: The generation's.
@@ -152,7 +154,7 @@ def read_some(root: Path, manifest: Manifest, starts: tuple[str, ...]) -> Arrays
         FileNotFoundError: It was cleared away meanwhile.
     """
     entries = {name: one for name, one in manifest.entries.items() if name.startswith(starts)}
-    return _arrays(root, replace(manifest, entries=entries), DEFAULT_VERIFY)
+    return _arrays(root, replace(manifest, entries=entries), DEFAULT_VERIFY, checked=())
 
 
 def _read(root: Path, verify: Verify, generation: int | None) -> tuple[Manifest, Arrays]:
@@ -201,7 +203,9 @@ def _earlier(manifests: Mapping[int, Path], chosen: int, damage: str) -> str:
     return ""
 
 
-def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
+def _arrays(
+    root: Path, manifest: Manifest, verify: Verify, checked: Collection[str] = TEXTS
+) -> Arrays:
     if (root / DATA).is_symlink():
         raise ValueError(f"{root / DATA} is a link; a saved index has its files in its own folder")
     _refuse_larger_than_memory(root, manifest)
@@ -214,7 +218,7 @@ def _arrays(root: Path, manifest: Manifest, verify: Verify) -> Arrays:
             root,
             entry,
             mapped=name in mapped or name in TEXTS,
-            full=name in TEXTS or (verify != "size" and entry.path in unknown),
+            full=name in checked or (verify != "size" and entry.path in unknown),
         )
         for name, entry in manifest.entries.items()
     }

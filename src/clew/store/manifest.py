@@ -13,6 +13,7 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -215,6 +216,11 @@ def _format_of(names: Collection[str], is_whole: bool) -> int:
     return BAGS_FORMAT if BAGS in names else WHOLE_FORMAT if is_whole else CHANGES_FORMAT
 
 
+def _read_raw(file: Path) -> bytes:
+    with os.fdopen(disk.open_plain(file), "rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
 def read_manifest(file: Path) -> Manifest:
     """Return a manifest; one of an earlier format has its settings in the form of this one.
 
@@ -223,9 +229,7 @@ def read_manifest(file: Path) -> Manifest:
         NewerFormatError: It is of a format that this clew does not know.
         ValueError: It is damaged, or no manifest.
     """
-    with os.fdopen(disk.open_plain(file), "rb") as stream:
-        raw = stream.read(MAX_BYTES + 1)
-    return parse_manifest(raw, file, str(file))
+    return parse_manifest(_read_raw(file), file, str(file))
 
 
 def parse_manifest(raw: bytes, file: Path, shown: str) -> Manifest:
@@ -240,16 +244,22 @@ def parse_manifest(raw: bytes, file: Path, shown: str) -> Manifest:
         NewerFormatError: It is of a format that this clew does not know.
         ValueError: It is damaged, or no manifest.
     """
-    checksum, middle = raw[len(BEGIN) : HEAD], HEAD + len(MIDDLE)
-    body = raw[middle : -len(END)]
-    if raw != BEGIN + checksum + MIDDLE + body + END or _checksum(body) != checksum:
-        raise ValueError(f"{shown} is damaged: its checksum is not the one that was saved")
+    body, checksum = _body(raw, shown)
     try:
         return _parse(file, shown, json.loads(body), checksum.decode())
     except NewerFormatError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{shown} is not the manifest of an index: {error!r}") from error
+
+
+def _body(raw: bytes, shown: str) -> tuple[bytes, bytes]:
+    """Return what a manifest says, and its checksum."""
+    checksum, middle = raw[len(BEGIN) : HEAD], HEAD + len(MIDDLE)
+    body = raw[middle : -len(END)]
+    if raw != BEGIN + checksum + MIDDLE + body + END or _checksum(body) != checksum:
+        raise ValueError(f"{shown} is damaged: its checksum is not the one that was saved")
+    return body, checksum
 
 
 def _parse(file: Path, shown: str, content: dict[str, Any], checksum: str) -> Manifest:
@@ -280,13 +290,11 @@ def clear(root: Path) -> None:
     The last generations that can be read stay, and everything that is young. What cannot be deleted
     now (on Windows, what a reader has open) is left for the next time.
     """
-    readable = {}
-    for generation, file in generations(root).items():
-        try:
-            readable[generation] = read_manifest(file)
-        except (OSError, ValueError):
-            continue  # damaged: it keeps no files, and does not count as one of the last
-    last = {manifest.file for manifest in list(readable.values())[:GENERATIONS]}
+    used_by: dict[Path, set[str]] = {}  # of each that can be read, the newest first
+    for file in generations(root).values():
+        with suppress(OSError, ValueError):  # damaged: it keeps no files, and is not of the last
+            used_by[file] = _paths_in(file)
+    last = [*used_by][:GENERATIONS]
     for file in root.iterdir():
         is_old = MANIFEST_NAME.fullmatch(file.name) and file not in last
         if is_old or UNFINISHED.fullmatch(file.name):
@@ -297,15 +305,25 @@ def clear(root: Path) -> None:
         record = RECORD_NAME.fullmatch(file.name)
         if record and int(record[1]) not in numbers:
             _delete(file)
-    used = {
-        entry.path
-        for manifest in readable.values()
-        if manifest.file in remaining
-        for entry in manifest.entries.values()
-    }
+    used = set().union(*(paths for file, paths in used_by.items() if file in remaining))
     for file in (root / DATA).iterdir():
         if FILE_NAME.fullmatch(file.name) and f"{DATA}/{file.name}" not in used:
             _delete(file)
+
+
+def _paths_in(file: Path) -> set[str]:
+    """Return the paths of the files of a generation, which need not be looked at for that.
+
+    Raises:
+        OSError, ValueError: As `read_manifest`.
+    """
+    try:
+        content = json.loads(_body(_read_raw(file), str(file))[0])
+        if content["format"] <= FORMAT:
+            return {entry["path"] for entry in content["files"].values()}
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"{file} is not the manifest of an index: {error!r}") from error
+    raise NewerFormatError(f"{file} is of format {content['format']}")
 
 
 def _delete(file: Path) -> None:
