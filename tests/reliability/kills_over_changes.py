@@ -177,7 +177,10 @@ def built(state: State) -> Index:
 
 
 def go_on(folder: Path, k: int, seed: int) -> None:
-    """Save states from k on."""
+    """Save states from k on; where it is odd, a thread writes whole what was saved, beside that."""
+    if k % 2:
+        saving.MAX_SHARE = saving.MAX_BYTES = saving.MIN_BYTES_BESIDE = 0
+        saving.MAX_SHARE_BESIDE = 1e9
     states = States(seed)
     index = built(states[1]) if k == 1 else Index.load(folder, embedder=hashed_words)
     while True:

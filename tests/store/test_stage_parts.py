@@ -9,7 +9,7 @@ from clew import Document, Index, Splitter
 from clew.embedding import compact
 from clew.graph import Graph
 from clew.index import in_place
-from clew.store import saving, stage_parts, tables
+from clew.store import saving, stage_parts, tables, whole_beside
 from clew.store.compression import pack_array, unpack_array
 from clew.store.stage_parts import COHESION, DUPLICATES, LINKED_WORDS, SECTION_SIZES
 
@@ -113,7 +113,7 @@ def test_a_changed_index_has_what_stages_find_in_it_now(built, large, tmp_path, 
 def test_columns_that_do_not_fit_are_refused_by_name(
     built, large, tmp_path, monkeypatch, name, change
 ):
-    write = saving.write_array
+    write = whole_beside.write_array
 
     def other(each, array):
         if each == f"stages.{name}.zstd":
@@ -121,7 +121,7 @@ def test_columns_that_do_not_fit_are_refused_by_name(
         return change(array) if each == f"stages.{name}" else array
 
     monkeypatch.setattr(
-        saving,
+        whole_beside,
         "write_array",
         lambda root, each, n, array, sync: write(root, each, n, other(each, array), sync),
     )

@@ -15,7 +15,7 @@ from clew.embedding import compact
 from clew.embedding.bag_table import BagTable
 from clew.generate import Reports
 from clew.graph import Edges, VectorColumn
-from clew.store import manifest, saving
+from clew.store import manifest, saving, whole_beside
 from clew.store.compression import pack_array, unpack_array
 from clew.store.manifest import generations, read_manifest
 from tests.store.test_changes import every_size, newest
@@ -189,7 +189,7 @@ def test_a_damaged_file_is_named(index, tmp_path, name, message):
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(index, tmp_path, monkeypatch, name, change):
-    write = saving.write_array
+    write = whole_beside.write_array
 
     def other(each, array):
         if each == f"{name}.zstd":
@@ -197,7 +197,7 @@ def test_arrays_that_do_not_fit_are_refused(index, tmp_path, monkeypatch, name, 
         return change(array) if each == name else array
 
     monkeypatch.setattr(
-        saving,
+        whole_beside,
         "write_array",
         lambda root, each, n, array, sync: write(root, each, n, other(each, array), sync),
     )

@@ -93,7 +93,7 @@ def _sample(values: Iterable[object], length: int) -> list[object]:
     """
     sample: list[object] = []
     with suppress(RuntimeError):
-        sample.extend(islice(values, length if length <= MAX_SAMPLE else MAX_SAMPLE))
+        sample.extend(islice(values, min(length, MAX_SAMPLE)))
     return sample
 
 

@@ -89,12 +89,14 @@ def save_contents(
         remote.save_remote(index, path)
         return
     record = saved_index(index, attachments)
-    save = _storage().publish if is_storage(path) else store.save
-    saved = save(record, path)
+    if is_storage(path):
+        saved = _storage().publish(record, path)
+    else:
+        saved = store.save(record, path, beside=True)
     before, now = index.follows, _generation_of(saved)
     for name, value in (("saved_as", saved), ("follows", now)):
         object.__setattr__(index, name, value)  # no part of its value, as what a graph keeps
-    if before is not None and before[0] == now[0] and now[1] > before[1] + 1:
+    if before is not None and before[0] == now[0] and _came_others(saved, before[1]):
         shown = without_password(path) if isinstance(path, str) else os.fspath(path)
         LOGGER.warning(  # no Python warning: where those are errors, the save would seem to fail
             "%s was saved by another since this index was loaded or saved there, and the changes "
@@ -106,6 +108,13 @@ def save_contents(
             before[1],
             now[1] - 1,
         )
+
+
+def _came_others(saved: SavedAs, before: int) -> bool:
+    """Return whether generations between an earlier one and this are more than others' files."""
+    if saved.manifest.generation <= before + 1:
+        return False
+    return bool(saved.address) or not store.are_the_same(saved, before)
 
 
 def _generation_of(saved: SavedAs) -> tuple[str, int]:

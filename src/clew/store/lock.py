@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,20 +16,20 @@ PAUSE = 0.02  # seconds between two tries of who waits
 
 
 @contextmanager
-def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
+def locked(folder: Path, *, wait: Callable[[], bool] | bool = False) -> Iterator[None]:
     """Hold the folder's lock.
 
     Args:
         folder: Where the index is saved.
-        wait: Whether to wait while another holds it.
+        wait: Whether to wait while another holds it; a function is asked again and again.
 
     Raises:
-        BlockingIOError: Another process or thread holds it. It is raised at once.
+        BlockingIOError: Another process or thread holds it, and it is not waited for.
     """
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
         while not _acquire(descriptor):
-            if wait:
+            if wait() if callable(wait) else wait:
                 time.sleep(PAUSE)
                 continue
             raise BlockingIOError(

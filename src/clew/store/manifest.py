@@ -13,7 +13,6 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -95,6 +94,8 @@ class Manifest:
         entries: The files, by the name of what they hold.
         settings: What the index was made with, and all else that is no array.
         checksum: Its own.
+        same_as: The generation that holds the same in other files, and the checksum of its
+            manifest; None where there is none.
     """
 
     file: Path
@@ -102,6 +103,7 @@ class Manifest:
     entries: Mapping[str, Entry]
     settings: Mapping[str, Any]
     checksum: str
+    same_as: tuple[int, str] | None = None
 
     @property
     def changes(self) -> dict[str, Entry]:
@@ -151,6 +153,7 @@ def write_manifest(
     version: str,
     entries: Mapping[str, Entry],
     settings: Mapping[str, Any],
+    same_as: Manifest | None = None,
 ) -> Manifest:
     """Make a generation of files that are on the disk already: from here on it is the newest.
 
@@ -162,6 +165,7 @@ def write_manifest(
         version: The version of clew that saves it.
         entries: The files, by the name of what they hold.
         settings: All that is no array.
+        same_as: The generation that holds the same in other files.
     """
     is_whole = not any(map(CHANGES.fullmatch, entries))
     content = {
@@ -172,6 +176,8 @@ def write_manifest(
         "settings": dict(settings),
         "files": {name: vars(entry) for name, entry in entries.items()},
     }
+    same = None if same_as is None else (same_as.generation, same_as.checksum)
+    content |= {} if same is None else {"same_as": same}
     lines = 1 if is_whole else None  # one line takes a tenth of the time
     body = json.dumps(content, indent=lines, allow_nan=False).encode()
     file = root / name_of(generation)
@@ -183,7 +189,7 @@ def write_manifest(
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    return Manifest(file, generation, entries, settings, checksum.decode())
+    return Manifest(file, generation, entries, settings, checksum.decode(), same)
 
 
 def name_of_change(generation: int, *, is_late: bool, is_small: bool) -> str:
@@ -219,6 +225,23 @@ def _format_of(names: Collection[str], is_whole: bool) -> int:
 def _read_raw(file: Path) -> bytes:
     with os.fdopen(disk.open_plain(file), "rb") as stream:
         return stream.read(MAX_BYTES + 1)
+
+
+def newest_form(root: Path, manifest: Manifest) -> Manifest | None:
+    """Return the newest generation where it holds what this one does; None where it holds other.
+
+    Args:
+        root: The index's folder.
+        manifest: A generation that was the newest.
+    """
+    newest = next(iter(generations(root).values()), None)
+    if newest is None or newest.name == manifest.file.name:
+        return None if newest is None else manifest
+    try:
+        other = read_manifest(newest)
+    except (OSError, ValueError):
+        return None
+    return other if other.same_as == (manifest.generation, manifest.checksum) else None
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -281,20 +304,29 @@ def _parse(file: Path, shown: str, content: dict[str, Any], checksum: str) -> Ma
     }
     settings = content["settings"]
     settings = upgrade_settings(settings) if version == 1 else settings
-    return Manifest(file, generation, entries, check_settings(settings), checksum)
+    same = content.get("same_as")
+    if same is not None:
+        same = int(same[0]), str(same[1])
+    return Manifest(file, generation, entries, check_settings(settings), checksum, same)
 
 
 def clear(root: Path) -> None:
     """Delete old generations, and files that belong to none.
 
-    The last generations that can be read stay, and everything that is young. What cannot be deleted
-    now (on Windows, what a reader has open) is left for the next time.
+    The last generations that can be read stay, and everything that is young; one that a later one
+    is the same as is no other. What cannot be deleted now (on Windows, what a reader has open) is
+    left for the next time.
     """
-    used_by: dict[Path, set[str]] = {}  # of each that can be read, the newest first
-    for file in generations(root).values():
-        with suppress(OSError, ValueError):  # damaged: it keeps no files, and is not of the last
-            used_by[file] = _paths_in(file)
-    last = [*used_by][:GENERATIONS]
+    used_by, superseded = dict[Path, set[str]](), set[int]()  # the newest first
+    last = list[Path]()
+    for generation, file in generations(root).items():
+        try:
+            used_by[file], same_as = _paths_in(file)
+        except (OSError, ValueError):
+            continue  # damaged: it keeps no files, and does not count as one of the last
+        if generation not in superseded and len(last) < GENERATIONS:
+            last.append(file)
+        superseded.add(same_as)
     for file in root.iterdir():
         is_old = MANIFEST_NAME.fullmatch(file.name) and file not in last
         if is_old or UNFINISHED.fullmatch(file.name):
@@ -311,19 +343,22 @@ def clear(root: Path) -> None:
             _delete(file)
 
 
-def _paths_in(file: Path) -> set[str]:
-    """Return the paths of the files of a generation, which need not be looked at for that.
+def _paths_in(file: Path) -> tuple[set[str], int]:
+    """Return the paths of a generation's files, and which one it is the same as, or -1.
+
+    The entries of the files need not be understood for that, which takes most of the time.
 
     Raises:
         OSError, ValueError: As `read_manifest`.
     """
     try:
         content = json.loads(_body(_read_raw(file), str(file))[0])
-        if content["format"] <= FORMAT:
-            return {entry["path"] for entry in content["files"].values()}
+        if content["format"] > FORMAT:
+            raise NewerFormatError(f"{file} is of format {content['format']}")
+        paths = {entry["path"] for entry in content["files"].values()}
+        return paths, int(content.get("same_as", (-1,))[0])
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{file} is not the manifest of an index: {error!r}") from error
-    raise NewerFormatError(f"{file} is of format {content['format']}")
 
 
 def _delete(file: Path) -> None:

@@ -10,13 +10,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Mask, Rows, common_length, expand_ranges, freeze
+from clew.graph import Mask, Rows, common_length, expand_ranges
 from clew.store.tables import ColumnWriter
 from clew.store.text_column import TextColumn
 

@@ -142,7 +142,8 @@ class _Runs:
     def at(self, places: NDArray[Any]) -> NDArray[np.integer]:
         """Return the numbers at some places; that of the last one at -1."""
         if "numbers" in self.__dict__ or MIN_LOOKED_UP * len(places) > len(self):
-            return self.numbers[places]
+            read_off: Rows = self.numbers[places]
+            return read_off
         runs = np.searchsorted(self.starts, places, side="right") - 1
         numbers: Places = self.firsts[runs] + places - self.starts[runs]
         return numbers

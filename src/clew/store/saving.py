@@ -8,8 +8,9 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
@@ -29,13 +30,14 @@ from clew.store.manifest import (
     clear,
     generations,
     name_of_change,
+    newest_form,
     read_manifest,
     write_manifest,
 )
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
-from clew.store.syncing import Syncing
 from clew.store.tables import ColumnReader
 from clew.store.verified import look_of
+from clew.store.whole_beside import WRITERS, write_files
 from clew.version import __version__
 
 
@@ -57,7 +59,7 @@ def delete(path: str | os.PathLike[str]) -> None:
         OSError: The index may not be deleted.
     """
     root = Path(path)
-    with locked(root):
+    with locked(root, wait=lambda: WRITERS.is_ending(root)):
         for _, manifest in sorted(generations(root).items()):  # the newest last
             manifest.unlink()
         shutil.rmtree(root / DATA, ignore_errors=True)
@@ -88,16 +90,27 @@ MAX_SHARE_MERGED = 0.5
 
 With more they would soon be too large again."""
 
+MIN_BYTES_BESIDE = 1 << 21
+"""The size of an index from which it is written whole beside what follows the save.
+
+A smaller one is written in about the time of a change."""
+
+MAX_SHARE_BESIDE = 0.2
+"""What `MAX_SHARE` is for an index that is being written whole: a save beyond that waits for it."""
+
 MAX_BYTES = 1 << 20
 """The size that they may have beside a small generation, which has few bytes when it is packed."""
 
 
-def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> SavedAs:
+def save(
+    index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0, beside: bool = False
+) -> SavedAs:
     """Save an index to a folder, as its next generation; the one before stays until this is whole.
 
     Where most of the index is in the newest generation already, the next one has the files of that
     and one more with what changed (`clew.store.difference`). Many changes become one
-    (`clew.store.merged_changes`). Where they are large together, the index is written whole.
+    (`clew.store.merged_changes`). Where they are large together, the index is written whole, now or
+    by a thread (`clew.store.whole_beside`).
 
     The framework objects that documents came as are not saved: after `load`, `original` is None,
     while ids, texts and metadata are as they were. Readers are never disturbed. The last two
@@ -109,6 +122,7 @@ def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> 
         path: A folder that holds an index, or is empty, or does not exist.
         after: A generation that the next one comes after, where the folder is a copy that may
             be behind.
+        beside: Whether a thread may write the index whole once its changes are saved.
 
     Returns:
         Where it is saved now.
@@ -136,51 +150,89 @@ def save(index: SavedIndex, path: str | os.PathLike[str], *, after: int = 0) -> 
         "config": describe_config(index.config),
     }
     root = Path(path)
-    saved = _save_changes(index, root, settings, after)
+    saved = _save_changes(index, root, settings, after, beside)
+    if saved is None and index.saved_as is not None and WRITERS.is_at_work(root):
+        WRITERS.wait(root)
+        saved = _save_changes(index, root, settings, after, beside)
     return _save_whole(index, root, settings, after) if saved is None else saved
 
 
 def _save_changes(
-    index: SavedIndex, root: Path, settings: Mapping[str, Any], after: int
+    index: SavedIndex, root: Path, settings: Mapping[str, Any], after: int, beside: bool
 ) -> SavedAs | None:
     """Save what changed since the newest generation; return None where it is to be saved whole."""
     before = index.saved_as
-    is_behind = before is None or before.manifest.generation < after
-    if before is None or is_behind or not _may_follow(before, root, settings):
+    if before is None or before.manifest.generation < after:
         return None
-    newest, late = before.manifest, late_kinds(index)
-    if newest.leaves_edges_out and not late:
-        return None  # these are there, and are to be saved
+    newest, late = _followed(before, root, settings), late_kinds(index)
+    if newest is None or (newest.leaves_edges_out and not late):
+        return None  # edges that are left out are there, and are to be saved
     arrays = difference(before.index, index, late)
-    if arrays is None:
+    files = None if arrays is None else _files_of(pack_change(arrays), newest, root, beside)
+    if files is None:
         return None
-    packed, entries, generation = pack_change(arrays), newest.entries, newest.generation + 1
-    most = max(MAX_SHARE * _bytes_of(newest.whole), MAX_BYTES)
-    is_large = _bytes_of(newest.changes) + packed.bytes > most
-    merges = bool(newest.changes) and (is_large or len(newest.changes) >= MAX_CHANGES)
-    if merges:
+    with locked(root, wait=lambda: WRITERS.is_ending(root)):
+        now = _followed(before, root, settings)
+        if now is None:  # another has saved there meanwhile
+            return None
+        is_same, generation = now.generation == newest.generation, newest.generation + 1
+        if is_same:
+            written: dict[str, Entry] = {}
+            with _all_or_nothing(root, generation, written):
+                is_small = files.change.is_compressed
+                name = name_of_change(generation, is_late=bool(late), is_small=is_small)
+                data = files.change.data
+                written[name] = write_array(root, CHANGE.rstrip("."), generation, data)
+                disk.sync_folder(root / DATA)
+                entries = {**files.others, **written}
+                manifest = write_manifest(root, generation, __version__, entries, settings)
+                disk.sync_folder(root)
+            if files.is_merged:
+                clear(root)
+    if not is_same:  # a thread has written it whole meanwhile
+        return _save_changes(index, root, settings, after, beside)
+    if files.is_too_large:
+        WRITERS.begin(replace(index, saved_as=None), root, manifest)
+    return saved_as(without_parts(index), root, manifest)
+
+
+class _Files(NamedTuple):
+    """The files of the next generation.
+
+    Attributes:
+        change: What is written.
+        others: Those that are there.
+        is_merged: Whether the change has those before in it.
+        is_too_large: Whether the index is to be written whole beside what follows.
+    """
+
+    change: PackedChange
+    others: Mapping[str, Entry]
+    is_merged: bool = False
+    is_too_large: bool = False
+
+
+def _files_of(change: PackedChange, newest: Manifest, root: Path, beside: bool) -> _Files | None:
+    """Return the files of a generation that follows another; None where it is to be whole."""
+    whole = _bytes_of(newest.whole)
+    most, most_beside = (max(share * whole, MAX_BYTES) for share in (MAX_SHARE, MAX_SHARE_BESIDE))
+    size = _bytes_of(newest.changes) + change.bytes
+    if WRITERS.is_at_work(root):
+        return _Files(change, newest.entries) if size <= most_beside else None
+    is_large = size > most
+    if newest.changes and (is_large or len(newest.changes) >= MAX_CHANGES):
         try:
-            packed, entries = _pack_merged(root, newest, packed), newest.whole
+            merged = _pack_merged(root, newest, change)
         except (OSError, ValueError) as error:  # of a file of these changes: it is not used again
             logging.getLogger("clew").warning("the index is written whole: %s", error)
             return None
-        is_large = packed.bytes > most * (MAX_SHARE_MERGED if is_large else 1)
-    if is_large:
-        return None
-    with locked(root):
-        if not _is_newest(before, root):  # another has saved there meanwhile
-            return None
-        written: dict[str, Entry] = {}
-        with _all_or_nothing(root, generation, written):
-            name = name_of_change(generation, is_late=bool(late), is_small=packed.is_compressed)
-            written[name] = write_array(root, CHANGE.rstrip("."), generation, packed.data)
-            disk.sync_folder(root / DATA)
-            entries = {**entries, **written}
-            manifest = write_manifest(root, generation, __version__, entries, settings)
-            disk.sync_folder(root)
-        if merges:
-            clear(root)
-    return saved_as(without_parts(index), root, manifest)
+        if merged.bytes <= most * (MAX_SHARE_MERGED if is_large else 1):
+            return _Files(merged, newest.whole, is_merged=True)
+        is_large = True
+    if not is_large:
+        return _Files(change, newest.entries)
+    may_be_late = beside and whole >= MIN_BYTES_BESIDE and size <= most_beside
+    return _Files(change, newest.entries, is_too_large=True) if may_be_late else None
 
 
 def _pack_merged(root: Path, newest: Manifest, packed: PackedChange) -> PackedChange:
@@ -200,33 +252,46 @@ def _pack_merged(root: Path, newest: Manifest, packed: PackedChange) -> PackedCh
 def is_newest(saved: SavedAs) -> bool:
     """Return whether a generation is the newest in its folder, by a look at the manifests alone.
 
-    It is where the folder is gone: there is nothing newer.
+    It is where the newest one is the same in other files, and where the folder is gone: there is
+    nothing newer.
     """
     newest = next(iter(generations(saved.folder).values()), None)
     if newest is None:
         return True
     name = saved.manifest.file.name
-    return newest.name == name and look_of(newest) == saved.looks[name]
+    if newest.name == name:
+        return look_of(newest) == saved.looks[name]
+    return newest_form(saved.folder, saved.manifest) is not None
 
 
-def _may_follow(before: SavedAs, root: Path, settings: Mapping[str, Any]) -> bool:
-    """Whether changes may follow a generation, which is not small."""
-    manifest = before.manifest
+def are_the_same(saved: SavedAs, before: int) -> bool:
+    """Return whether all generations since an earlier one are the same as it, up to this one."""
+    known = generations(saved.folder)
+    for generation in range(before + 1, saved.manifest.generation):
+        try:
+            same_as = read_manifest(known[generation]).same_as
+        except (KeyError, OSError, ValueError):
+            return False
+        if same_as is None or same_as[0] != generation - 1:
+            return False
+    return True
+
+
+def _followed(before: SavedAs, root: Path, settings: Mapping[str, Any]) -> Manifest | None:
+    """Return the generation that changes since an earlier one may follow, which is not small.
+
+    It is that one itself, of whose files none has changed since, or the same in other files.
+    """
     wanted, found = (
-        json.dumps({**each, "changed": 0}, sort_keys=True) for each in (settings, manifest.settings)
+        json.dumps({**each, "changed": 0}, sort_keys=True)
+        for each in (settings, before.manifest.settings)
     )
-    return (
-        before.folder == root.resolve()
-        and wanted == found
-        and _bytes_of(manifest.whole) >= MIN_BYTES
-        and _is_newest(before, root)
-    )
-
-
-def _is_newest(before: SavedAs, root: Path) -> bool:
-    """Whether a generation is the newest in the folder, and none of its files has changed since."""
-    newest = next(iter(generations(root)), 0)
-    return newest == before.manifest.generation and before.looks == looks_of(before.manifest)
+    if before.folder != root.resolve() or wanted != found:
+        return None
+    newest = newest_form(root, before.manifest)
+    if newest is before.manifest and before.looks != looks_of(newest):
+        return None
+    return None if newest is None or _bytes_of(newest.whole) < MIN_BYTES else newest
 
 
 def _bytes_of(entries: Mapping[str, Entry]) -> int:
@@ -237,15 +302,12 @@ def _save_whole(index: SavedIndex, root: Path, settings: Mapping[str, Any], afte
     arrays = columns_of(index)
     _refuse_foreign(root)
     _make_folders(root)
-    with locked(root):
+    with locked(root, wait=lambda: WRITERS.is_ending(root)):
         _refuse_newer(root)
         generation = max(next(iter(generations(root)), 0), after) + 1
         entries: dict[str, Entry] = {}
         with _all_or_nothing(root, generation, entries):
-            with Syncing() as sync:
-                for name, array in arrays.items():
-                    entries[name] = write_array(root, name, generation, array, sync)
-            disk.sync_folder(root / DATA)
+            write_files(arrays, root, generation, entries)
             manifest = write_manifest(root, generation, __version__, entries, settings)
             disk.sync_folder(root)
         clear(root)

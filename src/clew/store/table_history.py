@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Labels, Mask, Ragged, Rows
+from clew.graph import Mask, Ragged, Rows
 from clew.store.column_kinds import ColumnKind
 from clew.store.graph_tables import EDGES, NODES
 from clew.store.late_edges import read_late_edges
