@@ -20,12 +20,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 from clew import Document, Index
 from clew.index import in_place
 from clew.store import difference, manifest, saving
+from clew.store.whole_beside import WRITERS
 from tests.conftest import hashed_words
 from tests.store.small import small_index
 
@@ -317,6 +319,9 @@ Next = Index | Callable[[Index], Index]
 """An index, or what makes it of the one that was saved before."""
 
 
+BESIDE = "beside"
+
+
 def histories() -> dict[str, list[Next]]:
     """Return what is saved to one folder after the other, by the kind of the change."""
     small = small_index(hashed_words)
@@ -326,18 +331,20 @@ def histories() -> dict[str, list[Next]]:
         [Document(f"m{i}", f"Passage {i} of the sea.") for i in range(4)], embedder=hashed_words
     )
     merged = more.add(other.documents)
+    changes = [
+        more,
+        lambda saved: saved.add([Document("fay", "Fay sails to Corfu.")]),
+        lambda saved: saved.delete(["fay", "emil"]),
+        lambda saved: saved.add(other.documents),  # three changes become one
+        lambda saved: saved.upsert([Document("ben", "Ben lives in Delos.")]),  # written whole
+        lambda saved: saved.delete("m1"),
+    ]
     return {
         "save": [small, replace(small, skipped=(("again", "saved"),))],
         "add": [fewer, small, more],
         "merge": [more, merged, merged.delete(["m0", "anna"]), other],
-        "change": [
-            more,
-            lambda saved: saved.add([Document("fay", "Fay sails to Corfu.")]),
-            lambda saved: saved.delete(["fay", "emil"]),
-            lambda saved: saved.add(other.documents),  # three changes become one
-            lambda saved: saved.upsert([Document("ben", "Ben lives in Delos.")]),  # written whole
-            lambda saved: saved.delete("m1"),
-        ],
+        "change": changes,
+        BESIDE: changes,  # after each of them a thread writes the index whole
     }
 
 
@@ -352,14 +359,21 @@ def clearing_at_once() -> Iterator[None]:
 
 
 @contextmanager
-def changes_of_any_size() -> Iterator[None]:
-    """Let the smallest index be changed in place and saved as a change, and clear away at once."""
+def changes_of_any_size(*, are_too_large: bool = False) -> Iterator[None]:
+    """Let the smallest index be changed in place and saved as a change, and clear away at once.
+
+    Args:
+        are_too_large: Whether a thread is to write the index whole after each.
+    """
     settings = (
         (manifest, "MIN_AGE", 0.0),
         (in_place, "MIN_PASSAGES", 0),
         (in_place, "MAX_CHANGED", 1e9),
         (saving, "MIN_BYTES", 0),
-        (saving, "MAX_SHARE", 1e9),
+        (saving, "MAX_SHARE", 0 if are_too_large else 1e9),
+        (saving, "MAX_BYTES", 0),
+        (saving, "MIN_BYTES_BESIDE", 0),
+        (saving, "MAX_SHARE_BESIDE", 1e9),
         (saving, "MAX_CHANGES", 2),  # so that they become one, too
         (difference, "MAX_SHARE", 1.0),
     )
@@ -373,15 +387,31 @@ def changes_of_any_size() -> Iterator[None]:
             setattr(module, name, value)
 
 
+def _noting(begun: list[tuple[object, ...]]) -> Callable[..., None]:
+    """Return what notes its arguments."""
+    return lambda *arguments: begun.append(arguments)
+
+
+def _write_whole(index: object, root: Path, manifest: object) -> None:
+    """Do what a thread does, and wait for it."""
+    type(WRITERS).begin(WRITERS, index, root, manifest)
+    WRITERS.wait(root)
+
+
 def record(history: Sequence[Next], root: Path) -> tuple[list[tuple[Event, int]], list[Index]]:
     """Save indexes to a folder; return every event, how many saves had returned before it, and them."""
     recorder, events, indexes = Recorder(root), [], []
     for returned, each in enumerate(history):
         indexes.append(index := each if isinstance(each, Index) else each(indexes[-1]))
-        with recorder.recording():
-            index.save(root / "index")
-        events += [(event, returned) for event in recorder.events]
-        recorder.events.clear()
+        begun: list[tuple[object, ...]] = []  # what a thread does after the save
+        for now_returned, act in (
+            (returned, lambda index=index: index.save(root / "index")),
+            (returned + 1, lambda begun=begun: [_write_whole(*each) for each in begun]),
+        ):
+            with recorder.recording(), patch.object(WRITERS, "begin", _noting(begun)):
+                act()
+            events += [(event, now_returned) for event in recorder.events]
+            recorder.events.clear()
     disk = Disk()
     for event, _ in events:
         disk.do(event)
@@ -404,7 +434,8 @@ def lose_power(states: int, seed: int) -> PowerLosses:
     all_histories = histories()
     for kind, history in all_histories.items():
         root = Path(tempfile.mkdtemp())
-        with changes_of_any_size() if kind == "change" else clearing_at_once():
+        small_changes = changes_of_any_size(are_too_large=kind == BESIDE)
+        with small_changes if kind in ("change", BESIDE) else clearing_at_once():
             events, indexes = record(history, root)
         shutil.rmtree(root)
         wanted = _moments(events, states // len(all_histories), chance)

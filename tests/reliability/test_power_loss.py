@@ -38,3 +38,13 @@ def test_changes_are_what_is_saved_where_the_power_is_lost(tmp_path):
         "00000004",
         "00000006",
     ]
+
+
+def test_what_a_thread_writes_is_there_in_the_end(tmp_path):
+    with changes_of_any_size(are_too_large=True):
+        events, indexes = record(histories()["beside"], tmp_path)
+    names = [str(event[-1]) for event, _ in events if event[0] == "rename"]
+    made = [event[-1] for event, _ in events if event[0] == "create"]
+    written = [name for name in made if name.startswith("changes-")]
+    assert len(names) == len(indexes) + len(written)
+    assert len(written) == 4
