@@ -138,6 +138,27 @@ class DeferredEdges(Edges):
                 parts += [some.inside(inside), between.inside(inside)]
             return Edges.join(parts)
 
+    def copy(self) -> Edges:
+        """Return the same edges, of which those that are late are made apart from these.
+
+        Example:
+            >>> late = LateEdges("similar", lambda: Edges.of("similar", [0], [2], 0.5))
+            >>> edges = DeferredEdges([late, Edges.of("next", [0, 1], [1, 2])])
+            >>> len(edges.copy()), edges.is_made
+            (3, False)
+        """
+        own = self.__dict__
+        with own["_lock"]:
+            if "_made" in own:
+                made: Edges = own["_made"]
+                return made
+            early, made_parts = own["_early"], own.get("_parts", {})
+            bounds = [0, *own["_places"], len(early)]
+            parts: list[Edges | LateEdges] = [early.between(*bounds[:2])]
+            for i, late in enumerate(own["_late"]):
+                parts += [made_parts.get(i, late), early.between(bounds[i + 1], bounds[i + 2])]
+        return DeferredEdges(parts)
+
     @property
     def late_kinds(self) -> tuple[str, ...]:
         """The kinds of the edges that were made late, or will be, one for each part."""

@@ -12,9 +12,11 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from clew.forking import renew_after_fork
+from clew.graph import DeferredEdges
 from clew.store import disk
 from clew.store.arrays import DATA, Entry, write_array
 from clew.store.columns import columns_of
@@ -95,7 +97,7 @@ class _Writer(threading.Thread):
     def run(self) -> None:
         written: dict[str, Entry] = {}
         try:
-            arrays = columns_of(self._index)
+            arrays = columns_of(_copied(self._index))
             write_files(arrays, self._root, self._manifest.generation + 1, written)
             self.is_ending = True
             with locked(self._root, wait=True):
@@ -130,6 +132,20 @@ class _Writer(threading.Thread):
         )
         disk.sync_folder(self._root)
         clear(self._root)
+
+
+def _copied(index: SavedIndex) -> SavedIndex:
+    """Return an index of which edges are made for the thread alone.
+
+    Who asks the living index need not wait for them, and they do not stay with it.
+    """
+    before = index.graph
+    if not isinstance(before.edges, DeferredEdges):
+        return index
+    graph = before.unchecked(edges=before.edges.copy())
+    for part, result in before.kept_parts():
+        graph.set_part(part, result)
+    return replace(index, graph=graph)
 
 
 def write_files(arrays: Arrays, root: Path, generation: int, written: dict[str, Entry]) -> None:
