@@ -13,7 +13,7 @@ the five they share. Questions are lines of JSON with a "question". The index is
 asked and changed once in a new process. Then it is saved after each of some changes, beside which it is saved whole,
 and opened with one change after the whole generation, with ten, and with as many as there may be. With
 `--only-saves` nothing else is done, and each passage is a document of its own, of which one comes, changes
-or goes before each save. With `--only-questions` a document comes, changes or goes in turn, and two questions
+or goes before each save; at last one is saved that counts as too large. With `--only-questions` a document comes, changes or goes in turn, and two questions
 are asked after each: the first finds out again what the change has made unknown. With `--loaded`, too, the index
 is saved and loaded before. Times are processor time, which a busy machine moves less.
 """
@@ -30,6 +30,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -38,7 +39,9 @@ from clew.cli.source import TOKENS
 from clew.index.in_place import MAX_CHANGED
 from clew.measure.files import read_lines
 from clew.read import Splitter, read_passages
+from clew.store import saving
 from clew.store.saving import MAX_CHANGES
+from clew.store.whole_beside import WRITERS
 from tests.benchmarks.indexing import hashed_words
 
 RECIPES = ("bm25", "fused", clew.recipes.DEFAULT)
@@ -144,6 +147,7 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
             if n + 1 in (1, 10, MAX_CHANGES, MAX_CHANGES + 1):
                 seconds = opened(folder, embedder)
                 print(f"opened after {n + 1} changes: {1000 * seconds:.0f} ms")
+        save_beyond_the_limit(next_change(index, 1, spare)[1], folder, spare[0].text)
         for kind, some in costs.items():
             changing, seconds, size = np.median(some, axis=0)
             least = 1000 * np.min(some, axis=0)
@@ -151,6 +155,27 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
                 f"one document {kind}: {1000 * changing:.0f} ms in the median, {least[0]:.0f} at "
                 f"least; then saved in {1000 * seconds:.0f}, {least[1]:.0f} at least, {size:.2f} MB"
             )
+
+
+def save_beyond_the_limit(index: clew.Index, folder: Path, question: str) -> None:
+    """Print what a save takes after which a thread writes the index whole, and questions beside it."""
+    names = ("MAX_SHARE", "MAX_BYTES", "MIN_BYTES_BESIDE")  # the next change is too large
+    with patch.multiple(saving, **dict.fromkeys(names, 0)):
+        seconds, size = written(folder, lambda: index.save(folder))
+    begun, waits = time.perf_counter(), list[float]()
+    while WRITERS.is_at_work(folder):
+        asked = time.perf_counter()
+        index.ask(question)
+        waits.append(1000 * (time.perf_counter() - asked))
+    whole = time.perf_counter() - begun
+    print(f"where they are too large: {1000 * seconds:.0f} ms, {size:.2f} MB", end="")
+    if waits:
+        print(
+            f"; a thread writes the index whole in {whole:.1f} s by the clock, and {len(waits)} questions "
+            f"beside it take {np.median(waits):.0f} ms in the median, {max(waits):.0f} at most",
+            end="",
+        )
+    print()
 
 
 def ask_after_changes(

@@ -488,8 +488,9 @@ class Index(IndexContents):
 
         Of a large index that was changed in place since it was saved there or loaded from there,
         the changes alone are written. Edges between names alike by their words are left out of
-        these: they are made again when something asks for them, as after a change. Framework
-        objects that documents came as are not saved.
+        these: they are made again when something asks for them, as after a change. Where changes
+        are large together, they are saved likewise, and a thread then writes the index whole; a
+        program that ends waits for it. Framework objects that documents came as are not saved.
 
         The last save is what is loaded: of two processes that load an index, change it and save it,
         the second one saves without the changes of the first, and the log of "clew.index" warns.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Mask, Rows, expand_ranges, freeze, offsets_of
+from clew.graph import Mask, Rows, distinct, expand_ranges, freeze, offsets_of
 from clew.store.row_changes import rows_between
 from clew.store.tables import ColumnReader, ColumnWriter
 
@@ -218,7 +218,7 @@ class _Runs:
         Returns:
             Where each run begins; the runs.
         """
-        bounds = np.unique(np.concatenate([self.starts, places]))
+        bounds = distinct(np.concatenate([self.starts, places]))
         begins = bounds[:-1]
         runs = np.searchsorted(self.starts, begins, side="right") - 1
         return begins, _Runs(self.firsts[runs] + begins - self.starts[runs], np.diff(bounds))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clew.graph import Mask, Ragged, Rows
+from clew.graph import Mask, Ragged, Rows, distinct
 from clew.store.column_kinds import ColumnKind
 from clew.store.graph_tables import EDGES, NODES
 from clew.store.late_edges import read_late_edges
@@ -150,7 +150,7 @@ class TableHistory:
     def _changed(self, name: str) -> Rows:
         """Return the rows of the beginning that have got another value in a column, ascending."""
         changed = [numbers[numbers < self.n] for numbers, _ in self._places[name]]
-        return np.unique(np.concatenate([np.zeros(0, np.int32), *changed]))
+        return distinct(np.concatenate([np.zeros(0, np.int32), *changed]))
 
     def _places_of_some(self, name: str, numbers: Rows) -> NDArray[np.int64]:
         """Return where the last values of some rows are in the parts behind the beginning.

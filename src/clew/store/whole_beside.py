@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from clew.forking import renew_after_fork
 from clew.graph import DeferredEdges
 from clew.store import disk
 from clew.store.arrays import DATA, Entry, write_array
@@ -34,16 +33,10 @@ LOGGER = logging.getLogger("clew")
 class Writers:
     """The threads that write, by the folder: one for each.
 
-    A process does not end before they have, unless it is killed.
+    A process does not end before they have, unless it is killed. One that is forked has none.
     """
 
     def __init__(self) -> None:
-        self.renew_locks()
-        renew_after_fork(self)
-
-    def renew_locks(self) -> None:
-        """Forget the threads: after a fork none of them is there."""
-        self._lock = threading.Lock()
         self._writers: dict[Path, _Writer] = {}
 
     def begin(self, index: SavedIndex, root: Path, manifest: Manifest) -> None:
@@ -55,33 +48,32 @@ class Writers:
             manifest: The generation's.
         """
         place = root.resolve()
-        with self._lock:
-            if place in self._writers:
-                return
-            writer = self._writers[place] = _Writer(index, place, manifest, self._forget)
+        if self.is_at_work(place):
+            return
+        writer = self._writers[place] = _Writer(index, place, manifest, self._forget)
         try:
             writer.start()
-        except RuntimeError:  # Python ends: the next process writes it
+        except RuntimeError:  # Python ends: a later process writes it
             self._forget(place)
 
     def is_at_work(self, root: Path) -> bool:
         """Return whether a thread is at work in a folder."""
-        return root.resolve() in self._writers
+        writer = self._writers.get(root.resolve())
+        return writer is not None and writer.is_alive()
 
     def is_ending(self, root: Path) -> bool:
         """Return whether a thread holds the lock of a folder, or waits for it, to make its end."""
         writer = self._writers.get(root.resolve())
-        return writer is not None and writer.is_ending
+        return writer is not None and writer.is_ending and writer.is_alive()
 
     def wait(self, root: Path) -> None:
         """Wait until no thread is at work in a folder."""
         writer = self._writers.get(root.resolve())
-        if writer is not None:
+        if writer is not None and writer.is_alive():
             writer.join()
 
     def _forget(self, place: Path) -> None:
-        with self._lock:
-            self._writers.pop(place, None)
+        self._writers.pop(place, None)
 
 
 class _Writer(threading.Thread):
