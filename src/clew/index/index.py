@@ -406,7 +406,8 @@ class Index(IndexContents):
 
         Raises:
             TypeError: Both are given, or neither; or `where` is no filter.
-            ValueError: An id is not in the index, or no document would be left.
+            ValueError: An id is not in the index, no document would be left, or the index was made
+                of a graph.
         """
         from clew.index.changes import without_documents
 
