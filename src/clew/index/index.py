@@ -469,11 +469,13 @@ class Index(IndexContents):
 
         Args:
             context: An answer of this index.
-            rate: What the changes of strength are multiplied by.
-            decay: The share of the way back to the built strength that every earlier strength goes.
+            rate: What the changes of strength are multiplied by; finite.
+            decay: The share of the way back to the built strength that every earlier strength goes,
+                in [0, 1].
 
         Raises:
-            ValueError: The context teaches nothing, or is of another index.
+            ValueError: The context teaches nothing or is of another index, or a number is out of
+                range.
         """
         learned = self.learned.after(lesson_of(context), self.graph, rate, decay)
         learnt = replace(self, graph=learned.on(self.graph)[0], learned=learned)
