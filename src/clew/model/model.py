@@ -21,7 +21,7 @@ from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
 from clew.model.streaming import pieces_of, streaming_method
-from clew.model.thoughts import answer_pieces, without_thoughts
+from clew.model.thoughts import pieces_without_thoughts, without_thoughts
 from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
 from clew.usage import NO_USAGE, Usage, current_counter, record_usage
@@ -214,7 +214,7 @@ class Model:
                 yield piece
 
         try:
-            yield from answer_pieces(coming())
+            yield from pieces_without_thoughts(coming())
             failed = 0
         except Exception as problem:
             name = type(problem).__name__

@@ -30,11 +30,11 @@ def without_thoughts(answer: str) -> str:
     return after.lstrip() if is_open or is_alone else answer
 
 
-def answer_pieces(pieces: Iterable[str]) -> Iterator[str]:
+def pieces_without_thoughts(pieces: Iterable[str]) -> Iterator[str]:
     r"""Yield the pieces of an answer without the thoughts before it, which begin with their mark.
 
     Example:
-        >>> list(answer_pieces(["<th", "ink>Ben?", "</think>\n\n", "On ", "Corfu."]))
+        >>> list(pieces_without_thoughts(["<th", "ink>Ben?", "</think>\n\n", "On ", "Corfu."]))
         ['On ', 'Corfu.']
     """
     coming, begin = iter(pieces), ""
