@@ -138,7 +138,8 @@ class Index(IndexContents):
 
         Args:
             graph: Nodes, facts and edges. Vectors that are missing are made.
-            embedder: As in `from_documents`.
+            embedder: As in `from_documents`. None makes all vectors anew, also those that the graph
+                has: a question can be compared with no others.
             links: Kinds of edge to make beside those that the graph has. Give each a kind of its
                 own, since a filter makes corpus-wide kinds again.
             nearest: As in `from_documents`.
