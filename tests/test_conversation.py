@@ -97,6 +97,26 @@ def test_a_model_that_fails_leaves_no_turn_and_the_conversation_goes_on(index):
     assert talk.turns == []
 
 
+@pytest.mark.parametrize("answer", ["", " \n", "<think>Who is [1]?"])
+def test_an_empty_answer_is_an_error_and_leaves_no_turn(index, answer):
+    talk = clew.Conversation.of(index, model=lambda prompt: answer)
+    with pytest.raises(RuntimeError, match="gave an empty answer"):
+        list(talk.ask("Who is the coxswain?"))
+    assert talk.turns == []
+
+
+@pytest.mark.parametrize("written", ["", "Where? " * 100])
+def test_a_question_that_a_model_writes_badly_is_looked_up_as_it_was_asked(index, written):
+    talk = clew.Conversation.of(
+        index,
+        model=lambda prompt: written if "understood alone" in prompt else "He does [1].",
+        max_question=50,
+    )
+    for question in ("Who is the coxswain?", "Where does he live?"):
+        assert "".join(talk.ask(question)) == "He does [1]."
+    assert talk.turns[1].asked == "Where does he live?"
+
+
 def test_what_the_documents_do_not_say_is_not_answered():
     talk = clew.Conversation.of(clew.Index.from_documents(HARBOUR, splitter=clew.Splitter()))
     assert "".join(talk.ask("Who is the president of France?")) == NOTHING

@@ -159,6 +159,51 @@ def test_json_is_found_in_prose_and_fences(value, before):
             parse_json(before)
 
 
+ANSWER = 'By [2]: {"a": [1, 2]}'
+THOUGHTS = 'Draft: {"a": 3}, says [1].\nOr </thin {"b": 1}?'
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        (ANSWER, ANSWER),
+        (f"<think>{THOUGHTS}</think>{ANSWER}", ANSWER),
+        (f"\n<think>\n{THOUGHTS}\n</think>\n\n{ANSWER}", ANSWER),
+        (f"<think></think>\n{ANSWER} </think>", f"{ANSWER} </think>"),
+        (f"<think>{THOUGHTS}", ""),
+        ("<thinking> is no mark", "<thinking> is no mark"),
+        ("<thi", "<thi"),
+        ("The mark `</think>` ends them.", "The mark `</think>` ends them."),
+        ("", ""),
+    ],
+)
+def test_thoughts_before_an_answer_are_no_part_of_it(written, answer):
+    model = Model.of(lambda prompt: written, answers=AnswerCache())
+    told = [model.ask("p", str) for _ in range(2)]
+    assert [one.value for one in told] == [answer, answer]
+    assert [one.calls for one in told] == [1, 0]
+    for size in range(1, len(written) + 1):
+
+        def streams(prompt, size=size):
+            for start in range(0, len(written), size):
+                yield written[start : start + size]
+
+        with metered(len) as meter:
+            assert "".join(Model.of(streams).stream("p")) == answer
+        assert meter.usage.completion_tokens == len(written), "thoughts are paid for"
+
+
+def test_thoughts_whose_first_mark_is_in_the_prompt_end_with_a_line():
+    written = f"{THOUGHTS}\n</think>\n\n{ANSWER}"
+    assert Model.of(lambda prompt: written).ask("p", parse_json).value == {"a": [1, 2]}
+
+
+def test_a_citation_before_json_is_not_taken_for_it():
+    assert parse_json('By [1] and [2, 3]: [{"a": 1}]') == [{"a": 1}]
+    assert parse_json("Facts [2, 3].") == [2, 3]
+    assert parse_json("Nothing helps, says [1]: []") == []
+
+
 def test_a_model_that_remembers_keeps_what_it_has_or_is_given_or_has_its_own(tmp_path):
     calls = []
 

@@ -212,3 +212,47 @@ def test_start_rows_are_the_terminals_or_else_the_most_relevant_rows():
     assert Seeds(relevance, rows(2, 0)).start_rows(relevance, 1).tolist() == [2]
     assert Seeds(relevance).start_rows(relevance, 2).tolist() == [3, 1]
     assert Seeds(relevance).start_rows(relevance, 9).tolist() == [3, 1, 2]
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """A spread with fixed prizes, of whatever kind."""
+
+    prizes: object
+
+    def on(self, graph):
+        return lambda query, seeds, prizes: self.prizes
+
+
+@pytest.mark.parametrize(
+    ("seed", "spreads", "message"),
+    [
+        ((1.0, float("nan")), (), r"^Given\(.* gives every node a score; got NaN for 1$"),
+        ((1.0,), (), r"^Given\(.* shape \(2,\), a score for each node; got \(1,\)$"),
+        ((1.0, 2.0), (np.array([np.nan, np.nan]),), r"^Spreading\(.* got NaN for 2$"),
+        ((1.0, 2.0), (np.ones(3),), r"^Spreading\(.* got \(3,\)$"),
+        ((1.0, 2.0), ([1.0, 2.0],), r"^Spreading\(.* got a list$"),
+        ((1.0, 2.0), (None,), r"^Spreading\(.* got a NoneType$"),
+    ],
+)
+def test_a_stage_that_gives_no_score_for_every_node_is_named(seed, spreads, message):
+    graph = Graph.of(["alpha", "gamma"])
+    stages = tuple(Spreading(prizes) for prizes in spreads)
+    method = Pipeline(Given(seed), stages, (Top(),), order=ByPrize())
+    with pytest.raises(ValueError, match=message):
+        method.on(graph)(Query("?"), UNLIMITED)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"selects": Top()}, r"^selects is a tuple of stages, .*; got Top\("),
+        ({"selects": [Top()]}, r"^selects is a tuple of stages, .*; got \[Top\("),
+        ({"spreads": Spreading(1)}, r"^spreads is a tuple of stages, .*; got Spreading\("),
+        ({"selects": (Top,)}, r"^a stage is a value that has on\(graph\); got <class"),
+        ({"seed": "dense"}, r"^a stage is a value that has on\(graph\); got 'dense'"),
+    ],
+)
+def test_what_is_no_row_of_stages_is_refused_where_it_is_made(how, message):
+    with pytest.raises(TypeError, match=message):
+        Pipeline(**{"seed": Given((1.0,)), "order": ByPrize(), **how})

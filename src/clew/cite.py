@@ -55,7 +55,8 @@ UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what 
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
-_CITATION = re.compile(r"[\[【]\^?(\d{1,4}(?:\s*[-–,;]\s*\d{1,4})*)[\]】]")
+_BETWEEN = ",;，；、،؛"  # numbers, as commas and semicolons are written in several scripts
+_CITATION = re.compile(rf"[\[【［]\^?(\d{{1,4}}(?:\s*[-–{_BETWEEN}]\s*\d{{1,4}})*)[\]】］]")
 
 
 class Sentence(NamedTuple):
@@ -92,7 +93,8 @@ def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
     """Return the items that a text cites, by number, in the order of their first citation.
 
     Args:
-        text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it. Numbers of no item are left out.
+        text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it, also with the brackets and commas of
+            other scripts. Numbers of no item are left out.
         items: a context rendered by `Render(style="numbered")`, or items in the order of their
             numbers, from 1.
 
@@ -233,6 +235,6 @@ def _passage_counts(by_stem: WordsByStem, index: Index | None) -> tuple[dict[str
 
 def _cited_numbers(text: str) -> Iterator[int]:
     for marks in _CITATION.findall(text):
-        for part in re.split(r"[,;]", marks):
+        for part in re.split(f"[{_BETWEEN}]", marks):
             first, *last = (int(number) for number in re.split(r"[-–]", part))
             yield from range(first, min(last[-1], first + 100) + 1) if last else [first]

@@ -35,9 +35,10 @@ class Context:
         trace: One step for each stage. The step "index" of an index that was changed in place says
             what is as of the last `Index.compact`, and how many passages have changed since.
         value: The sum of the prizes of what is read. A printed fact has no prize.
-        bound: No connected page within the budget has a higher `value`, by the same tokenizer and
-            in the same style, among those without what `min_relevance` and `max_share` leave out:
-            proven for the whole graph. None where the method proves nothing.
+        bound: No connected page within the budget and a `limit` has a higher `value`, by the same
+            tokenizer and in the same style, among those without what `min_relevance` and
+            `max_share` leave out: proven for the whole graph, or for what a select stage before
+            left of it. None where the method proves nothing.
         missing: Pairs of ids that the graph could not join.
         dropped: What was selected and is not in the context, each with the reason; made when it is
             first asked for.

@@ -19,7 +19,7 @@ from clew.context import Context
 from clew.index.index import Index
 from clew.index.question import QueryKeywords, QueryOptions
 from clew.items import Item
-from clew.model import Model
+from clew.model import Model, ModelError
 from clew.read import Names, Passage
 from clew.render import Render
 from clew.text.pronouns import has_pronoun
@@ -114,7 +114,7 @@ class Conversation:
 
         Raises:
             ValueError: The question has no word.
-            ModelError: The model failed.
+            ModelError: The model failed, or its answer is empty.
         """
         asked = self.standalone(question)
         context = self.look_up(asked) if self.model is not None else self._look_up_quoted(asked)
@@ -175,8 +175,8 @@ class Conversation:
             return f"{self.turns[-1].asked} {bare}"
         if self.model is not None:
             prompt = standalone_prompt(self.model, bare, self._before)
-            written = self.model.ask(prompt, str).value
-            return (written or "").strip() or bare
+            written = (self.model.ask(prompt, str).value or "").strip()
+            return written if 0 < len(written) <= self.options.max_question else bare
         if not has_pronoun(bare):
             return bare
         names = self._names_of_last()
@@ -202,7 +202,12 @@ class Conversation:
             yield self._quotes(question, context) or NOTHING
         else:
             prompt = answer_prompt(self.model, context.text, question, self._before)
-            yield from self.model.stream(prompt)
+            is_empty = True
+            for piece in self.model.stream(prompt):
+                is_empty = is_empty and not piece.strip()
+                yield piece
+            if is_empty:
+                raise ModelError(f"the model {self.model.name} gave an empty answer")
 
     def _quotes(self, question: str, context: Context) -> str:
         """Return quotes that answer the question itself, not what it refers to.

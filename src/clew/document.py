@@ -20,7 +20,8 @@ class Document:
         text: The text that is read.
         metadata: The caller's own values. `title` becomes the heading of the document in a context.
         original: The framework object that the document was made from, or None.
-        vector: The unit vector of the text, float32 [d], where it is known already, or None.
+        vector: The unit vector of the text, float32 [d], where it is known already, or None. It is
+            used by an index that is given the embedder it is of.
         source: The id of the document that this one is a piece of, or None.
         span: The place of this piece in `source`, as (start, end) in characters, or None.
         parent: The id of the container around this document, or None.

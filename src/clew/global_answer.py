@@ -283,7 +283,7 @@ def _points_that_fit(
 
 
 def _read_points(text: str, ids: Sequence[str]) -> PointsRead:
-    """Return the points in a model's answer.
+    """Return the points in a model's answer, those of the highest scores if they are too many.
 
     Raises:
         ValueError: there is no list of points, or none of them can be read.
@@ -304,6 +304,7 @@ def _read_points(text: str, ids: Sequence[str]) -> PointsRead:
             unreadable.append(f"a point could not be read: {problem}")
     if unreadable and not points:
         raise ValueError(unreadable[0])
+    points.sort(key=lambda point: -point.score)
     return PointsRead(points[:MAX_POINTS], unreadable)
 
 

@@ -84,6 +84,15 @@ class Pipeline:
     order: Order = field(kw_only=True)
     render: Render = field(default=Render(), kw_only=True)
 
+    def __post_init__(self) -> None:
+        for name in ("spreads", "selects"):
+            stages: object = getattr(self, name)
+            if not isinstance(stages, tuple):
+                raise TypeError(f"{name} is a tuple of stages, such as (stage,); got {stages!r}")
+        for stage in (self.seed, *self.spreads, *self.selects, self.order):
+            if isinstance(stage, type) or not hasattr(stage, "on"):
+                raise TypeError(f"a stage is a value that has on(graph); got {stage!r}")
+
     @cached_property
     def _names(self) -> _Names:
         """What the trace calls this method and its stages."""
@@ -114,6 +123,7 @@ class Pipeline:
             query = replace(query, style=self.render)
             with _timed(trace, of_seed) as notes:
                 seeds = find_seeds(query)
+                _check_scores(seeds.scores, len(graph), of_seed)
                 notes |= _seed_notes(seeds)
 
             in_time, irrelevant = current(), _irrelevant(graph, query)
@@ -125,6 +135,7 @@ class Pipeline:
                 for name, spread in spreads:
                     with _timed(trace, name) as notes:
                         prizes = _spread_in_time(spread, query, allowed, prizes, notes)
+                        _check_scores(prizes, len(graph), name)
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
@@ -167,6 +178,17 @@ class Pipeline:
                 return _context(shared, own, budget, trace)
 
         return answer
+
+
+def _check_scores(scores: object, n: int, stage: str) -> None:
+    """Raise ValueError unless a stage, such as one of the caller's, gives every node a number."""
+    if not isinstance(scores, np.ndarray) or scores.shape != (n,):
+        got = scores.shape if isinstance(scores, np.ndarray) else f"a {type(scores).__name__}"
+        raise ValueError(
+            f"{stage} gives an array of shape ({n},), a score for each node; got {got}"
+        )
+    if missing := np.count_nonzero(np.isnan(scores)):
+        raise ValueError(f"{stage} gives every node a score; got NaN for {missing}")
 
 
 def _irrelevant(graph: Graph, query: Query) -> Excluded | None:

@@ -397,6 +397,18 @@ def test_a_global_question_is_mapped_over_all_reports_and_reduced(index):
     assert (len(one.points), one.omitted, one.calls) == (1, 1, 2)
 
 
+def test_of_too_many_points_the_most_helpful_are_kept(index):
+    scores = [10, 70, 30, 90, 50, 20, 80, 60, 40]
+
+    def eager(prompt):
+        if "from these points alone" in prompt:
+            return "Done."
+        return json.dumps([{"point": f"p{one}", "score": one, "reports": [1]} for one in scores])
+
+    answer = answer_globally(index, "What?", eager)
+    assert [point.score for point in answer.points] == [90, 80, 70, 60, 50]
+
+
 def test_what_a_global_question_cannot_have_is_recorded(index, plain):
     answer = answer_globally(index, "What?", Reader(bad=["[1] "]), GlobalOptions(batch_tokens=130))
     assert answer.failed[0][0] == "reports 1 to 1"

@@ -53,8 +53,10 @@ def test_a_round_trip_over_networkx_keeps_nodes_vectors_metadata_and_parallel_ed
     assert there.edges["ada", "notes", 0] == {
         "kind": "fact",
         "weight": 0.5,
+        "relation": "wrote",
         "fact": "Ada wrote Notes",
     }
+    assert (back.facts.texts, list(back.facts.relations)) == (("Ada wrote Notes",), ["wrote"])
     assert "vector" not in there.nodes["ada"], "a row of zeros means no vector"
     assert (back.ids, back.texts, list(back.kinds)) == (graph.ids, graph.texts, list(graph.kinds))
     assert np.array_equal(back.vectors, graph.vectors)
@@ -83,6 +85,41 @@ def test_a_networkx_graph_of_anything_becomes_passages(embed):
     assert graph.metadata[0] == {"colour": "red"}
     assert edges_of(graph) == [("1", "('a', 2)", "related", 0.5)]
     assert len(Graph.from_networkx(nx.Graph())) == 0
+
+
+def test_what_a_table_has_no_value_for_is_missing():
+    network = nx.DiGraph()
+    network.add_node("a", text=None, kind=float("nan"), vector=None)
+    network.add_node("b", text=float("nan"), vector=[1.0])
+    network.add_edge("a", "b", relation=None, fact=float("nan"), weight=None, kind=None)
+    network.add_edge("b", "a", relation="knows", fact=None)
+    graph = Graph.from_networkx(network)
+    assert (graph.texts, list(graph.kinds)) == (("a", "b"), ["passage"] * 2)
+    assert graph.facts.texts == ("b knows a",)
+    assert edges_of(graph) == [("a", "b", "related", 1.0), ("b", "a", "fact", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("node", "edge", "message"),
+    [
+        ({"vector": [1.0, 0.0]}, {}, "the vector of 'b' came as an array of shape"),
+        ({"vector": 1.0}, {}, "the vector of 'b' came as an array of shape"),
+        ({"vector": "red"}, {}, "the vector of 'b' is no list of numbers: 'red'"),
+        ({}, {"weight": "high"}, "the weight of the edge from 'a' to 'b' is no number: 'high'"),
+    ],
+)
+def test_a_vector_or_weight_of_another_form_is_named(node, edge, message):
+    network = nx.DiGraph()
+    network.add_node("a", vector=[1.0])
+    network.add_node("b", **node)
+    network.add_edge("a", "b", **edge)
+    with pytest.raises(ValueError, match=message):
+        Graph.from_networkx(network)
+
+
+def test_a_column_that_no_graph_has_is_refused():
+    with pytest.raises(TypeError, match=r"a graph has no fact, meta; it has tokens, .*metadata"):
+        Graph.of(["a"], fact=Facts(), meta=({},))
 
 
 def test_nodes_that_read_the_same_are_refused():

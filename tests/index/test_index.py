@@ -177,6 +177,14 @@ def test_a_filter_that_allows_nothing_gives_nothing_and_says_so(index, recipe):
     assert "allows none" in str(context.to_dict()["trace"])
 
 
+def test_a_graph_without_passages_gives_nothing_and_speaks_of_no_filter():
+    index = clew.Index.from_graph(clew.Graph.from_triples([("Anna", "knows", "Ben")]))
+    context = index.ask("Who knows Ben?")
+    assert (context.items, context.trace[0].stage) == ((), "index")
+    assert context.nothing_found == "there are no passages that may be read"
+    assert "filter" in index.ask("Who knows Ben?", where={"year": 1}).nothing_found
+
+
 @pytest.mark.parametrize("question", ["", "  \n", None, 7])
 def test_a_question_is_a_text(index, question):
     with pytest.raises(ValueError, match="at least one word"):
@@ -220,6 +228,8 @@ def test_documents_are_deleted_by_their_metadata(embed):
     of_a_graph = clew.Index.from_graph(clew.Graph.of(["A ferry."]))
     with pytest.raises(ValueError, match="made of a graph"):
         of_a_graph.delete(where={"year": 1})
+    with pytest.raises(ValueError, match="made of a graph"):
+        of_a_graph.delete(of_a_graph.graph.ids)
 
 
 def test_an_embedder_that_fails_half_way_leaves_the_index_as_it_was(embed):

@@ -196,6 +196,15 @@ def test_a_thousand_questions_do_not_creep_to_one(index):
     ), "without going back, it would"
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"rate": float("nan")}, {"rate": float("inf")}, {"decay": 2.0}, {"decay": -0.1}]
+)
+def test_a_rate_or_decay_that_makes_no_strength_is_refused(index, wrong):
+    context = index.ask("What is old?", recipe="kurisu")
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is a"):
+        index.learn(context, **wrong)
+
+
 def test_a_context_of_another_method_or_index_teaches_nothing(index, embed):
     with pytest.raises(
         ValueError, match=r"nothing can be learnt from a context of Pipeline.*kurisu"

@@ -35,6 +35,27 @@ def test_a_place_is_a_file_by_the_end_of_its_path_and_words() -> None:
         Place("", "...")
 
 
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("渡轮早上九点出发，晚上八点回来。", "早上九点"),
+        ("フェリーは午前九時に出港します。", "午前九時"),
+        ("ท่าเรือเปิดเวลาเก้าโมงเช้า", "เก้าโมง"),
+        ("배는 아침 아홉 시에 떠난다.", "아홉 시에"),
+        ("Le cafe\u0301 ouvre à neuf heures.", "café ouvre"),
+        ("Die \ufb01nale FASSUNG der Straße", "finale Fassung der strasse"),
+    ],
+)
+def test_a_quote_is_found_in_every_script(text: str, quote: str) -> None:
+    assert Place(quote=quote).is_in(text, [])
+    assert not Place(quote=quote[::-1]).is_in(text, [])
+    found = Index.from_documents([Document("a", text), Document("b", "Nothing.")])
+    compared = compare_quotes(
+        found, [QuotedQuestion(text, (Place("a", quote),))], ["bm25"], (1,), (), "bm25", samples=9
+    )
+    assert compared.mean("bm25", "hit@1") == 1.0
+
+
 def test_hits_are_counted_by_file_and_quote() -> None:
     asked = [
         QuotedQuestion("When do ferries sail?", (Place("ferries.md", "at ten and at noon"),)),

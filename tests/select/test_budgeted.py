@@ -162,6 +162,16 @@ def test_the_bound_is_of_the_prizes_as_they_are_printed_whatever_a_node_must_be_
     assert found.bound >= sum(prizes[row] for row in found.nodes.tolist() if graph.content[row])
 
 
+def test_what_is_worth_too_little_to_be_chosen_counts_in_the_bound_of_a_large_graph():
+    graph = graph_of(["passage"] * 9, [1] * 9, [(row, row + 1) for row in range(8)])
+    prizes = [1.0] + [0.25] * 8
+    found = select(Budgeted("best", w_min=0.5, working=1), graph, prizes, budget=3)
+    assert found.value == 1.0
+    assert not found.notes["proved"]
+    assert hangs_together(graph, [0, 1, 2], [0]), "a page of three within the budget"
+    assert found.bound == pytest.approx(sum(prizes[:3]))
+
+
 def test_the_bound_of_a_large_graph_is_the_fractional_knapsack_with_what_costs_nothing():
     n = 40
     tokens = [3] * n + [0]

@@ -151,9 +151,9 @@ def split_by_topic(
 
     However few clusters separate the questions best, no question shares a cluster with questions
     that it has nothing to do with. Two questions are of one topic if they are on one document, if
-    each one's branch is half as near to the other question as to its own, or if other questions
-    join them. Nearness is relative to the question's own branch, since embedders differ in the
-    cosine that they give to unlike texts.
+    their branches are, in the mean of both, half as near to the other question as to their own, or
+    if other questions join them. Nearness is relative to the question's own branch, since embedders
+    differ in the cosine that they give to unlike texts.
 
     Args:
         clusters: of the questions.

@@ -113,11 +113,18 @@ class GraphColumns:
                 the whole text as span, every node but an entity its own document, no facts, no
                 edges.
 
+        Raises:
+            TypeError: there is no column of such a name.
+            ValueError: the columns do not fit together.
+
         Example:
             >>> from clew.graph import Graph
             >>> Graph.of(["Anna met Ben.", "Anna"], kinds=["passage", "entity"])
             Graph(1 entity, 1 passage; 0 facts, 0 edges)
         """
+        known = OptionalColumns.__annotations__
+        if unknown := sorted(columns.keys() - known.keys()):
+            raise TypeError(f"a graph has no {', '.join(unknown)}; it has {', '.join(known)}")
         n = len(texts)
         labels = Labels.alike(kinds, n) if isinstance(kinds, str) else Labels.of(kinds)
         tokens, spans = columns.get("tokens"), columns.get("spans")

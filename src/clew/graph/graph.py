@@ -280,11 +280,15 @@ class Graph(GraphColumns):
 
         Node attributes: `kind` (default "passage"), `text` (default the name) and `vector`. The
         others become metadata. Edge attributes: `kind`, `weight` in (0, 1], and `relation` or
-        `fact` (a text). An edge with either of the last two states a fact.
+        `fact` (a text). An edge with either of the last two states a fact. None, and NaN in the
+        place of a text, count as missing.
 
         Args:
             network: the graph, directed or not; parallel edges are kept.
             count: the tokenizer, text -> number of tokens.
+
+        Raises:
+            ValueError: two nodes have one name as text, or a vector or weight is of another form.
         """
         return interchange.from_networkx(cls, network, count)
 
@@ -309,8 +313,8 @@ class Graph(GraphColumns):
         """Return a `networkx.MultiDiGraph` with nodes named by id; see `from_networkx`.
 
         Node attributes are `kind`, `text`, `tokens`, `vector` (where there is one) and the
-        metadata. Edge attributes are `kind`, `weight` and `fact` (its text, where the edge states
-        one).
+        metadata. Edge attributes are `kind`, `weight` and, where the edge states a fact, its
+        `relation` and, as `fact`, its text.
         """
         return interchange.to_networkx(self)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clew.graph.columns import Labels, Ragged, freeze
 from clew.graph.core import GraphColumns, GraphT
@@ -121,25 +121,51 @@ def _from_attributes(
     names = [name for name, _ in nodes]
     if len(set(names)) < len(names):
         raise ValueError("node names must differ as text too: two of them have the same str()")
-    texts = [str(data.get("text", name)) for name, data in nodes]
-    vectors = [data.get("vector") for _, data in nodes]
-    width = max((len(vector) for vector in vectors if vector is not None), default=0)
-    matrix = np.array([np.zeros(width) if vector is None else vector for vector in vectors])
+    texts = [_text(data, "text", name) for name, data in nodes]
     unread = (*READ, *COMPUTED)
     return cls.of(
         texts,
         ids=names,
-        kinds=[str(data.get("kind", "passage")) for _, data in nodes],
-        vectors=matrix.reshape(len(names), width),
+        kinds=[_text(data, "kind", "passage") for _, data in nodes],
+        vectors=_vectors_of(nodes),
         metadata=tuple({k: v for k, v in data.items() if k not in unread} for _, data in nodes),
         facts=_facts_of(edges, texts),
-        edges=_edges_of(edges),
+        edges=_edges_of(edges, names),
         count=count,
     )
 
 
+def _text(attributes: Attributes, name: str, default: str = "") -> str:
+    """Return an attribute as text; the default where it is missing, None or, as in a table, NaN."""
+    value = attributes.get(name)
+    is_missing = value is None or (isinstance(value, float) and value != value)
+    return default if is_missing else str(value)
+
+
+def _vectors_of(nodes: Sequence[tuple[str, Attributes]]) -> NDArray[np.float32]:
+    """Return the vectors of the nodes, a row of zeros for none."""
+    given: dict[int, NDArray[np.float32]] = {}
+    for row, (name, data) in enumerate(nodes):
+        if (vector := data.get("vector")) is None:
+            continue
+        try:
+            given[row] = np.asarray(vector, np.float32)
+        except (TypeError, ValueError):
+            raise ValueError(f"the vector of {name!r} is no list of numbers: {vector!r}") from None
+        if given[row].ndim != 1 or len(given[row]) != len(next(iter(given.values()))):
+            raise ValueError(
+                f"the vector of {name!r} came as an array of shape {given[row].shape}; "
+                "wanted one row of numbers, as many as the others have"
+            )
+    width = len(next(iter(given.values()))) if given else 0
+    vectors = np.zeros((len(nodes), width), np.float32)
+    for row, vector in given.items():
+        vectors[row] = vector
+    return vectors
+
+
 def _states_fact(attributes: Attributes) -> bool:
-    return "relation" in attributes or "fact" in attributes
+    return bool(_text(attributes, "relation") or _text(attributes, "fact"))
 
 
 def _facts_of(edges: Sequence[tuple[int, int, Attributes]], texts: Sequence[str]) -> Facts:
@@ -147,26 +173,33 @@ def _facts_of(edges: Sequence[tuple[int, int, Attributes]], texts: Sequence[str]
     stating = [(tail, head, data) for tail, head, data in edges if _states_fact(data)]
     return Facts(
         tuple(
-            str(data.get("fact", f"{texts[tail]} {data.get('relation')} {texts[head]}"))
+            _text(data, "fact") or f"{texts[tail]} {_text(data, 'relation')} {texts[head]}"
             for tail, head, data in stating
         ),
         freeze(np.zeros((len(stating), 0)), np.float32),
         freeze([tail for tail, _, _ in stating], np.int32),
         freeze([head for _, head, _ in stating], np.int32),
-        Labels.of([str(data.get("relation", "")) for _, _, data in stating]),
+        Labels.of([_text(data, "relation") for _, _, data in stating]),
         Ragged.empty(len(stating)),
     )
 
 
-def _edges_of(edges: Sequence[tuple[int, int, Attributes]]) -> Edges:
+def _edges_of(edges: Sequence[tuple[int, int, Attributes]], names: Sequence[str]) -> Edges:
     """The edges as columns. The i-th edge that states a fact states fact i."""
     parts = list[Edges]()
     facts = 0
     for tail, head, data in edges:
         fact, kind = (facts, "fact") if _states_fact(data) else (-1, "related")
         facts += fact >= 0
-        weight = float(data.get("weight", 1.0))
-        parts.append(Edges.of(str(data.get("kind", kind)), [tail], [head], weight, facts=[fact]))
+        weight = data.get("weight")
+        try:
+            affinity = 1.0 if weight is None else float(weight)
+        except (TypeError, ValueError):
+            ends = f"{names[tail]!r} to {names[head]!r}"
+            raise ValueError(
+                f"the weight of the edge from {ends} is no number: {weight!r}"
+            ) from None
+        parts.append(Edges.of(_text(data, "kind", kind), [tail], [head], affinity, facts=[fact]))
     return Edges.join(parts)
 
 
@@ -178,13 +211,16 @@ def _node_attributes(graph: GraphColumns, row: int) -> dict[str, Any]:
 
 
 def _edges_with_attributes(graph: GraphColumns) -> list[tuple[int, int, dict[str, Any]]]:
-    edges, facts = graph.edges, graph.facts.texts
+    edges, facts = graph.edges, graph.facts
     columns = zip(edges.tails, edges.heads, edges.kinds, edges.weights, edges.facts, strict=True)
+
+    def attributes(kind: str, weight: float, fact: int) -> dict[str, Any]:
+        own = {"kind": kind, "weight": float(weight)}
+        if fact < 0:
+            return own
+        return own | {"relation": facts.relations[fact], "fact": facts.texts[fact]}
+
     return [
-        (
-            int(tail),
-            int(head),
-            {"kind": kind, "weight": float(weight)} | ({"fact": facts[fact]} if fact >= 0 else {}),
-        )
+        (int(tail), int(head), attributes(kind, weight, fact))
         for tail, head, kind, weight, fact in columns
     ]

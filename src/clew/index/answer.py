@@ -74,6 +74,8 @@ on a question at least as much is from others, as soon as they have something to
 
 NOTHING_ALLOWED = "the filter allows none of the passages"
 
+NOTHING_THERE = "there are no passages that may be read"
+
 NOTHING_TOUCHED = "nothing that may be read touches the question"
 
 UNUSED_MODEL = "the recipe asks no language model, so the one that was given has no part in this"
@@ -128,6 +130,8 @@ def _whole_answer(
     method = recipes.get(options.recipe)
     budget = UNLIMITED if options.budget is None else options.budget
     if not index.graph.content.any():
+        if options.where is None:
+            return _empty(question, budget, method, "index", NOTHING_THERE)
         return _empty(question, budget, method, "filter", NOTHING_ALLOWED)
     stage_options: dict[str, Any] = {name: getattr(options, name) for name in STAGE_OPTIONS}
     if options.max_share is None and index.config.untrusted:

@@ -186,9 +186,9 @@ def without_documents(
     """Return the index without some documents; see `Index.delete`."""
     if (ids is None) == (where is None):
         raise TypeError("name what is deleted by ids or by where=, and not by both")
+    if not index.documents:
+        raise ValueError(FROM_A_GRAPH)
     if where is not None:
-        if not index.documents:
-            raise ValueError(FROM_A_GRAPH)
         is_gone = index.metadata_values.allowed(where).tolist()
         deleted = {one.id for one in compress(index.documents, is_gone)}
         if not deleted:

@@ -138,7 +138,8 @@ class Index(IndexContents):
 
         Args:
             graph: Nodes, facts and edges. Vectors that are missing are made.
-            embedder: As in `from_documents`.
+            embedder: As in `from_documents`. None makes all vectors anew, also those that the graph
+                has: a question can be compared with no others.
             links: Kinds of edge to make beside those that the graph has. Give each a kind of its
                 own, since a filter makes corpus-wide kinds again.
             nearest: As in `from_documents`.
@@ -406,7 +407,8 @@ class Index(IndexContents):
 
         Raises:
             TypeError: Both are given, or neither; or `where` is no filter.
-            ValueError: An id is not in the index, or no document would be left.
+            ValueError: An id is not in the index, no document would be left, or the index was made
+                of a graph.
         """
         from clew.index.changes import without_documents
 
@@ -468,11 +470,13 @@ class Index(IndexContents):
 
         Args:
             context: An answer of this index.
-            rate: What the changes of strength are multiplied by.
-            decay: The share of the way back to the built strength that every earlier strength goes.
+            rate: What the changes of strength are multiplied by; finite.
+            decay: The share of the way back to the built strength that every earlier strength goes,
+                in [0, 1].
 
         Raises:
-            ValueError: The context teaches nothing, or is of another index.
+            ValueError: The context teaches nothing or is of another index, or a number is out of
+                range.
         """
         learned = self.learned.after(lesson_of(context), self.graph, rate, decay)
         learnt = replace(self, graph=learned.on(self.graph)[0], learned=learned)

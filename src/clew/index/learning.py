@@ -15,6 +15,7 @@ are. The edges of the root lead from a node to itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -101,8 +102,13 @@ class Learned:
             decay: The share of the way back to the built strength that every earlier strength goes.
 
         Raises:
-            ValueError: The lesson names a node that is not in the graph.
+            ValueError: The lesson names a node that is not in the graph, the rate is not
+                finite, or the decay no number from 0 to 1.
         """
+        if not math.isfinite(rate):
+            raise ValueError(f"rate is a finite number; got {rate!r}")
+        if not 0 <= decay <= 1:
+            raise ValueError(f"decay is a share from 0 to 1; got {decay!r}")
         pairs = (*lesson.rewards, *lesson.grafts)
         known = set(graph.ids) | {""}
         if unknown := [id for pair in pairs for id in pair if id not in known]:

@@ -70,7 +70,7 @@ class QueryOptions:
             None sets no ceiling.
         limit: The exact number of items, as long as there are so many. Prizes decide what fills the
             places that the method leaves. None leaves the number to the method. With a
-            `min_relevance` it is the highest number.
+            `min_relevance` or a `max_share` it is the highest number.
         where: What may be read: wanted values of metadata by key, or a function of a passage's
             metadata. What it forbids influences nothing. None allows everything.
         deadline: Seconds after which the best answer so far comes back, marked as such in the

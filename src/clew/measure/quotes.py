@@ -2,7 +2,8 @@
 
 A place is a file and a few words that stand in it. It holds however the file is split, and a
 person can note it while reading. A passage answers if it is of that file and holds these words.
-Letters and digits are compared; markup, case and line ends are not.
+Letters and digits are compared; markup, case and line ends are not. In a script without spaces
+between words, such as Chinese, the quote may be any part of a sentence.
 """
 
 from __future__ import annotations
@@ -33,22 +34,26 @@ from clew.measure.compare import (
 from clew.measure.files import list_field, malformed, read_lines, text_field
 from clew.measure.paired import build_table
 from clew.progress import progress_bar
+from clew.text.words import IDEOGRAPHS, UNSPACED, fold_case
 from clew.types import Method
 
 KS = (1, 3, 10)
 BY_SCORE = "Among the k passages of the highest scores"
-WORD = re.compile(r"[^\W_]+")
+WITHOUT_SPACES = f"{IDEOGRAPHS}{UNSPACED}"  # scripts in which a quote may begin within a word
+WORD = re.compile(rf"[{WITHOUT_SPACES}]|[^\W_{WITHOUT_SPACES}]+")
 FIELDS = ("file", "quote")
 
 
 def words_of(text: str) -> str:
-    """Return the words of a text in lower case, a space between two.
+    """Return the words of a text in one form of case and signs, a space between two.
+
+    Where a script has no spaces between words, each sign stands for one.
 
     Example:
-        >>> words_of("Use `--fast`, or *wait*.")
-        'use fast or wait'
+        >>> words_of("Use `--fast`, or *wait*."), words_of("早上九点")
+        ('use fast or wait', '早 上 九 点')
     """
-    return " ".join(WORD.findall(text.lower()))
+    return " ".join(WORD.findall(fold_case(text)))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
 from clew.model.streaming import pieces_of, streaming_method
+from clew.model.thoughts import pieces_without_thoughts, without_thoughts
 from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
 from clew.usage import NO_USAGE, Usage, current_counter, record_usage
@@ -79,6 +80,9 @@ class ModelAnswer(Generic[Value]):
 @dataclass(frozen=True)
 class Model:
     """A language model. `Model.of` makes one of a function or of a framework's model.
+
+    Thoughts that a reasoning model writes before its answer, between `<think>` and `</think>`, are
+    no part of what is read or yielded; their tokens count.
 
     Attributes:
         name: answers are cached by it.
@@ -203,10 +207,14 @@ class Model:
             yield self(prompt)
             return
         pieces, failed = list[str](), 1
-        try:
+
+        def coming() -> Iterator[str]:
             for piece in pieces_of(stream(prompt)):
                 pieces.append(piece)
                 yield piece
+
+        try:
+            yield from pieces_without_thoughts(coming())
             failed = 0
         except Exception as problem:
             name = type(problem).__name__
@@ -261,7 +269,8 @@ class Model:
             )
         if self.answers is not None and (known := self.answers.get(self.name, prompt)) is not None:
             try:
-                answer = ModelAnswer(read(known), usage=Usage(remembered=1))
+                value = read(without_thoughts(known))
+                answer = ModelAnswer(value, usage=Usage(remembered=1))
             except ValueError:  # it is read otherwise than when it was stored: ask again
                 pass
             else:
@@ -278,7 +287,7 @@ class Model:
             if call.completion is None:
                 return ModelAnswer(None, call.error, used)
             try:
-                value = read(call.completion.text)
+                value = read(without_thoughts(call.completion.text))
             except ValueError as problem:
                 error = f"it could not be read: {problem}"
                 told = prompt + RETRY.format(error=str(problem)[:MAX_REASON])

@@ -18,14 +18,19 @@ MAX_LETTERS = 200  # of a text that is a score; more is prose
 def parse_json(text: str) -> dict[str, Any] | list[Any]:
     """Return the first JSON object or list in a text, whatever prose or fence stands around it.
 
+    A list of whole numbers, as a citation is, is returned where there is nothing else.
+
     Raises:
         ValueError: there is none.
 
     Example:
         >>> parse_json('Here it is: {"score": 7}. I hope that helps.')
         {'score': 7}
+        >>> parse_json('By passage [2] it is {"score": 7}.')
+        {'score': 7}
     """
     decoder = json.JSONDecoder()
+    citation: dict[str, Any] | list[Any] = []
     for bracket in re.finditer(r"[{\[]", text):
         try:
             value: dict[str, Any] | list[Any] = decoder.raw_decode(text, bracket.start())[0]
@@ -33,9 +38,17 @@ def parse_json(text: str) -> dict[str, Any] | list[Any]:
             continue
         except RecursionError:
             raise ValueError("its JSON is nested too deep") from None
-        return value
+        if not _is_citation(value):
+            return value
+        citation = citation or value
+    if citation:
+        return citation
     shown = " ".join(text.split())[:80]
     raise ValueError(f"no JSON in {shown!r}" if shown else "the answer is empty")
+
+
+def _is_citation(value: dict[str, Any] | list[Any]) -> bool:
+    return bool(value) and isinstance(value, list) and all(type(one) is int for one in value)
 
 
 def read_score(value: object, maximum: float) -> float:

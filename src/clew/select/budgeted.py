@@ -130,10 +130,13 @@ class Budgeted:
             required = required_rows(candidates)
             taken = int(graph.tokens[required_content(graph, candidates)].sum())
             room = max(0, budget - taken)
-            free = offered & graph.content & exceeds(prizes, self.w_min, self.w_min)
-            free[required] = False
+            readable = offered & graph.content
+            readable[required] = False
+            free = readable & exceeds(prizes, self.w_min, self.w_min)
             costs = graph.part(PageCostsPart(query.style))
-            search = _Search(self, graph, links, query, prizes, required, free, room, costs)
+            search = _Search(
+                self, graph, links, query, prizes, required, readable, free, room, costs
+            )
             ranked = freeze(np.flatnonzero(free), np.int32)
             ranked = ranked[top_k(prizes[ranked], search.max_rows)]
             fits = search.costs_alone(ranked) <= room + costs.line_end
@@ -234,8 +237,8 @@ def _reached_rows(links: Links, roots: Rows, max_rows: int) -> NDArray[np.int64]
 class _Search:
     """The search for one question: the stage, what it is bound to, and what it may spend.
 
-    `required` rows cost nothing more, and their prizes are won already. `free` marks the content
-    that may be chosen.
+    `required` rows cost nothing more, and their prizes are won already. `readable` marks the other
+    content that a page could have, `free` what of it is worth enough to be chosen.
     """
 
     stage: Budgeted
@@ -244,6 +247,7 @@ class _Search:
     query: Query
     prizes: Floats
     required: Rows
+    readable: Mask
     free: Mask
     room: int
     costs: PageCosts
@@ -345,12 +349,12 @@ class _Search:
         return self._knapsack(problem.budget)
 
     def _knapsack(self, budget: int) -> float:
-        """Return the fractional knapsack over all free content, whatever joins it.
+        """Return the fractional knapsack over all content, whatever joins it.
 
         Only entries that may matter are counted as they are printed. Of the others the cost is
         known within `MARGIN` tokens.
         """
-        rows = np.flatnonzero(self.free)
+        rows = np.flatnonzero(self.readable & (self.prizes > 0))
         prizes, tokens = self.prizes[rows], self.graph.tokens[rows].astype(np.float64)
         if self.query.style is not None:
             tokens = np.maximum(tokens - MARGIN, 0)
