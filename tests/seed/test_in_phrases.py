@@ -161,20 +161,37 @@ def test_what_has_a_rare_code_is_first_among_texts_that_are_full_of_its_parts(co
 
 
 def test_a_code_counts_where_few_have_it_and_by_its_own_signs():
-    """What has it gets the best score at least, and a quarter more; of six, a quarter of both."""
+    """What has it gets the best score at least, and up to a quarter more; of six, less of both."""
     graph = Graph.of(
         ["Fix ab-12.", "Fix ab-123.", "Fix ab-12-c.", "Fix xab-12.", "AB-12, all.", "ab 12 fix"]
     )
     before, after = (scores(graph, "fix ab-12", seed) for seed in (BM25(), InPhrases(BM25())))
-    assert after[[0, 4]] == pytest.approx([1.25 * before.max()] * 2)
+    best = before.max()
+    assert after[[0, 4]] == pytest.approx(best * (1 + (1 + before[[0, 4]] / best) / 8))
     assert after[[1, 2, 3, 5]].tolist() == before[[1, 2, 3, 5]].tolist()
     many = Graph.of([*["Fix ab-12."] * 6, *["Fix ab-13."] * 60, "See ab-12: " + "sea " * 90])
     before, after = (scores(many, "fix ab-12", seed) for seed in (BM25(), InPhrases(BM25())))
     weight = (3 / 7) ** 2
     assert after[:6] == pytest.approx(before[:6] * (1 + weight / 4))
     assert after[6:-1].tolist() == before[6:-1].tolist()
-    least = max(before[-1], weight * before.max())
-    assert after[-1] == pytest.approx(least * (1 + weight / 4))
+    best = before.max()
+    least = max(before[-1], weight * best)
+    assert after[-1] == pytest.approx(least * (1 + weight * (1 + before[-1] / best) / 8))
+
+
+@pytest.mark.parametrize("system", ["linux", "windows", "freebsd"])
+def test_of_several_that_have_a_code_what_else_is_asked_tells_which_is_first(system):
+    systems = {"linux": "alpha", "windows": "beta", "freebsd": "gamma"}
+    texts = [
+        *(f"CVE-2021-44228 on {one} servers: install {patch}." for one, patch in systems.items()),
+        *(f"The ferry number {i} leaves at ten from the {one} quay." for i, one in enumerate("abc")),
+    ]
+    question = f"What do I install on {system} servers for CVE-2021-44228?"
+    first = Index.from_documents(texts).ask(question).items
+    assert [f"{one} servers" in first[0].text for one in systems] == [
+        one == system for one in systems
+    ]
+    assert {"CVE-2021" in item.text for item in first[:3]} == {True}
 
 
 def test_a_rare_code_says_that_something_answers_whatever_else_is_asked(tmp_path):

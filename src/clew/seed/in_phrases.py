@@ -19,7 +19,7 @@ from clew.seed.phrases import phrases_of, weigh_phrase
 from clew.types import Query, Seed, Seeds
 
 FILE_SHARE = 0.5  # of the best score, which the passages of a file have at least
-CODE_GAIN = 0.25  # what a rare code adds to the factor 1
+CODE_GAIN = 0.25  # the most that a rare code adds to the factor 1
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class InPhrases:
 
     A code is a phrase, too: what is written of letters and digits, a long number with signs inside,
     an option of a command, an e-mail address, and a name of a program where no symbols were read.
-    What has one that few passages have is above all that has none; one that many passages have
-    counts next to nothing.
+    What has one that few passages have is above all that has none, in the order of the other seed;
+    one that many passages have counts next to nothing.
 
     Attributes:
         seed: the other seed.
@@ -73,7 +73,9 @@ class InPhrases:
                 weights, is_named = weigh_phrase(graph, phrase, seeds.scores)
                 best = best_of(seeds.scores)
                 if phrase.is_code:  # above the others, which stay near to the best all the same
-                    scores = np.maximum(scores, best * weights) * (1 + CODE_GAIN * weights)
+                    # Several have it: what else the question says decides which of them is first.
+                    share = (1 + np.minimum(1, seeds.scores / best)) / 2
+                    scores = np.maximum(scores, best * weights) * (1 + CODE_GAIN * share * weights)
                     continue
                 scores *= 1 + self.gain * weights
                 scores[is_named] = np.maximum(scores[is_named], FILE_SHARE * best)
