@@ -79,6 +79,24 @@ def test_passages_stand_under_their_headings(tmp_path, name):
     assert [graph.ids[head] for head in Hyperlink().on(graph).heads] == [f"b.{name[2:]}"]
 
 
+def test_what_stands_behind_a_heading_of_latex_in_its_line_is_text(tmp_path):
+    text = r"""\section{Use}\label{u} Pull it.  % twice
+More of it.
+\paragraph{Care of \emph{it}.} Oil it
+once a year.
+\subsection{Parts} % of wood
+\label{p}
+A beam."""
+    (tmp_path / "a.tex").write_text(text)
+    graph = Index.from_documents(tmp_path, embedder=None).graph
+    found = {heading_of(graph, row): graph.texts[row] for row in graph.rows("passage").tolist()}
+    assert found == {
+        "Use": "Pull it.  % twice\nMore of it.",
+        "Use > Care of it.": "Oil it\nonce a year.",
+        "Use > Parts": "\\label{p}\nA beam.",
+    }
+
+
 @given(LINES, st.sampled_from(("asciidoc", "org", "latex")), st.integers(2, 40))
 def test_nothing_but_headings_is_left_out(text, format, most):
     left = list(text)

@@ -184,7 +184,10 @@ def test_of_several_that_have_a_code_what_else_is_asked_tells_which_is_first(sys
     systems = {"linux": "alpha", "windows": "beta", "freebsd": "gamma"}
     texts = [
         *(f"CVE-2021-44228 on {one} servers: install {patch}." for one, patch in systems.items()),
-        *(f"The ferry number {i} leaves at ten from the {one} quay." for i, one in enumerate("abc")),
+        *(
+            f"The ferry number {i} leaves at ten from the {one} quay."
+            for i, one in enumerate("abc")
+        ),
     ]
     question = f"What do I install on {system} servers for CVE-2021-44228?"
     first = Index.from_documents(texts).ask(question).items

@@ -28,7 +28,8 @@ class Markup:
     """How a markup writes what is read of it.
 
     Attributes:
-        heading: A line that is a heading; its groups are the mark of its level, and its words.
+        heading: A heading at the start of a line; its groups are the mark of its level, and its
+            words. What stands behind it in the line is text.
         levels: The level of each mark; None where it is the number of the mark's signs.
         left_out: What of the words of a heading is none.
         listing: The first line of a listing; the group is what its last line has, too.
@@ -79,10 +80,10 @@ class Markup:
                 yield from _blocks(text, begin, start, share)
                 opened, ending = start, self.listing_end.format(listing[1]).lower()
                 begin = start
-            elif (heading := self.heading.fullmatch(line)) and (words := self._words(heading[2])):
+            elif (heading := self.heading.match(line)) and (words := self._words(heading[2])):
                 yield from _blocks(text, begin, start, share)
-                yield Heading(self._level(heading[1]), words, start, stop)
-                begin = stop
+                begin = start + heading.end()
+                yield Heading(self._level(heading[1]), words, start, begin)
             above = (start, stop) if begin <= start else (stop, stop)
         yield from _blocks(text, begin, len(text), share)
 
@@ -134,7 +135,10 @@ MARKUPS = {
         link=re.compile(r"\[\[(?:file:)?([^\[\]\n]+)\]"),
     ),
     "latex": Markup(
-        heading=re.compile(rf"\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\]\n]*\])?{_BRACES}.*"),
+        heading=re.compile(
+            rf"\\({'|'.join(_TEX_LEVELS)})\*?(?:\[[^\]\n]*\])?{_BRACES}"
+            r"(?:[ \t]*+(?:\\label\{[^{}\n]*\}|%.*))*+"
+        ),
         levels=_TEX_LEVELS,
         left_out=_TEX_COMMAND,
         listing=re.compile(r"\\begin\{(verbatim|lstlisting|minted|comment)\*?\}.*"),
