@@ -452,3 +452,30 @@ def test_a_page_without_a_heading_is_found_by_the_title_in_its_head(tmp_path):
     assert index.ask("Is it closed in May?").items[0].id == item.id
     texts = {document.id: document.text for document in index.documents}
     assert texts["c.html"] == "The ferry sails at six."  # which says what its title does
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("<form id=aspnetForm><h1>Ferry</h1><p>At ten each day.</p>{x}</form>", "Ferry At ten each day."),
+        ("<form><table><tr><td>At ten<td>from pier 4</table><select><option>a</select>{x}</form>", "At ten from pier 4"),
+        ("<form><p>Name <input></form><p>The ferry leaves at ten.", "The ferry leaves at ten."),
+        ("<form>Search the whole site <input></form><p>At ten.", "At ten."),
+    ],
+)  # fmt: skip
+def test_a_form_is_read_where_the_page_is_in_it(form, text):
+    script = f"<script>{'x' * 500}</script>"
+    page = parse_page(f"<a href=#c>Skip</a>{form.format(x=script)}{script}")
+    words = " ".join(page.text.replace("|", " ").replace("---", " ").replace("#", " ").split())
+    assert words == f"Skip {text}"
+
+
+def test_an_element_of_xml_that_is_empty_is_over(tmp_path):
+    page = """<?xml version="1.0"?>
+<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="a.js" /></head>
+<body><nav/><h1 id="tide">Tide</h1><a name="x"/>
+<p>High<br/>at ten, <img src="a.png" alt="a clock"/> or <b title="a/">five</b>.</p></body></html>"""
+    (tmp_path / "a.xhtml").write_text(page)
+    (document,) = load_documents(tmp_path).documents
+    assert document.text == "# Tide\n\nHigh\nat ten, a clock or five."
+    assert document.source_map.lines_of(document.text, (8, len(document.text))) == (4, 4)

@@ -16,6 +16,7 @@ import pytest
 import clew
 from clew.index.locating import with_locations
 from clew.items import Item
+from clew.read import load_documents
 from clew.read.formats.html import parse_page
 from clew.source_map import LineStart, SourceMap, lines_in_text
 
@@ -447,3 +448,35 @@ def test_lines_in_text_are_counted_as_one_by_one():
     assert lines_in_text(text, spans[::-1]) == [
         (text[:a].count("\n") + 1, text[: b - 1].count("\n") + 1) for a, b in spans[::-1]
     ]
+
+
+@pytest.mark.parametrize("space", ["&nbsp;", "\u00a0", "&nbsp; \u00a0", " "])
+def test_lines_that_are_indented_by_no_break_spaces_are_found(tmp_path, space):
+    words = [
+        f"{space}{space}{'but' if i % 3 else 'And'} the number{space}is {i}." for i in range(40)
+    ]
+    (tmp_path / "a.html").write_text("<body>\n" + "<br>\n".join(words), encoding="utf-8")
+    (document,) = load_documents(tmp_path).documents
+    for i in range(40):
+        place = document.text.index(f"is {i}.")
+        assert document.source_map.lines_of(document.text, (place, place + 4)) == (i + 2, i + 2)
+
+
+@pytest.mark.parametrize(
+    "large",
+    [
+        "<img alt=pier src='data:image/png;base64,{x}'>",
+        "<script>if (a<b) {{ c = '<p>{x}</p>' }} {tags}</script>",
+        "<style>/* {tags} */</style>",
+        "<svg><g>{tags}</g></svg>",
+    ],
+)
+def test_lines_behind_what_is_very_large_are_found(tmp_path, large):
+    element = large.format(x="A" * 900_000, tags="<path d='M1'/>\n" * 60_000)
+    page = f"<body>\n<h1>Pier</h1>\n<p>Before.\n{element}\n<p>Open at\nten.\n{element}\n<p>Shut."
+    (tmp_path / "a.html").write_text(page)
+    (document,) = load_documents(tmp_path).documents
+    for words in ("Before", "Open", "ten", "Shut"):
+        place = document.text.index(words)
+        line = page[: page.index(words)].count("\n") + 1
+        assert document.source_map.lines_of(document.text, (place, place + 3)) == (line, line)

@@ -1,10 +1,11 @@
 """A page of HTML becomes a Markdown text, which is then read as any other Markdown.
 
-Scripts, styles, forms, navigation and hidden elements are left out. Where the page marks its main
-part (`main`, or its one `article`), only that part is read; otherwise the whole body without its
-header, footer and asides. Emphasis leaves no mark, since nothing reads it. A page that forwards its
-readers to another one and has little more to say is not read: the other one is. Of the front matter
-of a page that a generator of sites reads (Jekyll, Hugo) the title is read, where the page has none.
+Scripts, styles, forms, navigation and hidden elements are left out, but for a form that is around
+most of the page, as ASP.NET writes one. Where the page marks its main part (`main`, or its one
+`article`), only that part is read; otherwise the whole body without its header, footer and asides.
+Emphasis leaves no mark, since nothing reads it. A page that forwards its readers to another one and
+has little more to say is not read: the other one is. Of the front matter of a page that a generator
+of sites reads (Jekyll, Hugo) the title is read, where the page has none.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from clew.read.formats.markdown_writer import MarkdownWriter
 
 MAX_FORWARDING_WORDS = 60  # of a page that has nothing to say but where it forwards to
+XML_SUFFIX = ".xhtml"  # of pages that browsers read as XML
 NEVER_READ = ("script", "style", "template", "head", "svg")
 NO_CONTENT = frozenset((
     "annotation", "audio", "button", "canvas", "dialog", "embed", "form", "iframe", "input", "menu",
@@ -43,11 +45,18 @@ NO_CONTENT_ROLES = frozenset(
 )
 SURROUNDINGS = frozenset(("header", "footer", "aside"))
 SURROUNDING_ROLES = frozenset(("banner", "contentinfo", "complementary"))
+PROSE = "p, table, ul, ol, h1, h2, h3, h4, h5, h6"  # of which a form around a page has some
 _DECLARED = re.compile(
     rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\r\n]+")
+# An element of XML without content, which an element of HTML without a void name is not.
+_EMPTY_TAG = re.compile(
+    r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)"
+    r"([a-z][\w:.-]*+)((?:\s[^<>]*?)?)/>",
+    re.IGNORECASE,
+)
 # Code whose words are coloured and nothing else: a page about programs consists of them.
 _COLOURED = re.compile(r"<pre[^<>]*+>(?:[^<]++|</?span(?: class=\"[\w -]*+\")?>|(?!))*+</pre>\s*+")
 # Between the names of a page and of its site in a title, and between these the other way round.
@@ -108,6 +117,8 @@ def read(file: SourceFile) -> Iterator[Document]:
     if "\0" in text:
         raise UnreadableFileError("binary")
     file.report_lost(file.raw, text, encoding)
+    if file.path.suffix.lower() == XML_SUFFIX:
+        text = _EMPTY_TAG.sub(r"<\1\2></\1>", text)  # or a `<title/>` would be all that follows
     page = parse_page(text)
     if not page.text:
         raise UnreadableFileError("a page without text")
@@ -277,7 +288,7 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
     """Write a tree without recursion: a page is as deep as the tags that nobody closed."""
     from clew.read.formats.page_source import WRITTEN
 
-    node, source = root, writer.source
+    node, source, kept_form = root, writer.source, _form_around(root)
     source.begin(root.tag or "", root.attributes.get("role"), root.attributes.get("id"))
     while True:
         tag = node.tag or "-"
@@ -285,7 +296,8 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
             writer.write_words(node.text_content or "")
         elif not tag.startswith("-"):
             attributes = node.attributes
-            if node is not root and _is_left_out(node, attributes, strictness):
+            is_kept = node.mem_id in (root.mem_id, kept_form)
+            if not is_kept and _is_left_out(node, attributes, strictness):
                 source.skip(tag)
             else:
                 child = node.child
@@ -303,6 +315,23 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
             node = node.parent
             writer.leave(node.tag or "")
         node = node.next
+
+
+def _form_around(root: LexborNode) -> int | None:
+    """Return the number of the form that most words of an element are in; None without one."""
+    forms = root.css("form")
+    if not forms:
+        return None
+    sizes = [_size(form) for form in forms]
+    largest = max(range(len(forms)), key=sizes.__getitem__)
+    is_most = 2 * sizes[largest] > _size(root)
+    return forms[largest].mem_id if is_most and forms[largest].css_first(PROSE) else None
+
+
+def _size(node: LexborNode) -> int:
+    """Return how many signs of text an element has."""
+    written = sum(len(inner.text(strip=True)) for inner in node.css("script, style"))
+    return len(node.text(strip=True)) - written
 
 
 def _write_coloured(pre: LexborNode, writer: MarkdownWriter) -> bool:

@@ -8,6 +8,7 @@ place of the element that the words are in counts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import NamedTuple
 
 # Elements whose start tags are written out wherever they are in a page.
@@ -22,6 +23,8 @@ _ENDED = frozenset((
     "noscript", "object", "ol", "script", "section", "select", "style", "svg", "table",
     "template", "textarea", "ul", "video",
 ))  # fmt: skip
+# Elements that programs write, with an end tag always: they may be larger than all else of a page.
+_LARGE = ("script", "style", "svg")
 _START_TAGS = {tag: re.compile(rb"<%s(?=[\s/>])" % tag.encode()) for tag in WRITTEN}
 _RUN = re.compile(r"\s*([^\s<>&\"'\u00a0\u00ad][^<>&\"'\u00a0\u00ad\t\n\r\f]{0,30})")
 _BEHIND_TAGS = re.compile(rb"[^<>]*+>(?:\s*+<[^>]*+>|(?!))*+\s*+")
@@ -35,9 +38,12 @@ MAX_MARKUP = 8  # bytes of the source for a character of a paragraph
 MAX_TRIES = 8  # of words that are in attributes, too
 MAX_SPACE = 200  # bytes before the first words of an element
 NEAR = 4_000  # bytes in which the words of an element are searched for
-FAR = 400_000  # bytes in which the next tag is searched for
+FAR = 400_000  # bytes in which the next tag is searched for, beside long runs without one
 MAX_LOST = 4  # times the size of a page that searches may read in vain, so that time stays linear
 
+
+_SPACES = b" \t\n\r\f\v\xc2\xa0"  # with the bytes of a no-break space
+_LONG_RUN = re.compile(rb"[^<]{20000,}")  # without a tag, such as a picture that is written out
 
 _BLANK = bytes(byte if byte in b"\n\r" else ord(" ") for byte in range(256))
 
@@ -86,6 +92,9 @@ class PageSource:
         self._words_place = 0  # behind the words that were found last
         self._line, self._counted = 1, 0  # the line at a place
         self._to_lose = MAX_LOST * len(self._raw)
+        runs = [run.span() for run in _LONG_RUN.finditer(self._raw)]
+        self._run_starts = [start for start, _ in runs]
+        self._run_ends = [end for _, end in runs]
 
     def begin(self, tag: str, role: str | None, anchor: str | None = None) -> None:
         """Go to the element that is read of the page."""
@@ -110,9 +119,9 @@ class PageSource:
 
     def _enter_tag(self, tag: str) -> None:
         if tag in WRITTEN:
-            start = _START_TAGS[tag].search(self._raw, self._place, self._place + self._far())
+            start = _START_TAGS[tag].search(self._raw, self._place, self._reach())
             if start is None:
-                self._to_lose -= min(FAR, len(self._raw) - self._place)
+                self._to_lose -= self._reach() - self._place
             else:
                 self._place, self._in_tag = start.end(), True
 
@@ -124,9 +133,11 @@ class PageSource:
 
     def end(self, tag: str) -> None:
         """Go to the next end tag."""
-        found = self._raw.find(b"</" + tag.encode(), self._place, self._place + self._far())
+        is_large = tag in _LARGE and self._to_lose > 0
+        reach = len(self._raw) if is_large else self._reach()
+        found = self._raw.find(b"</" + tag.encode(), self._place, reach)
         if found < 0:
-            self._to_lose -= min(FAR, len(self._raw) - self._place)
+            self._to_lose -= reach - self._place
         else:
             self._place, self._in_tag = found + len("</"), True
 
@@ -194,16 +205,17 @@ class PageSource:
         end = min(end, place + NEAR)
         for _ in range(MAX_TRIES):
             found = self._raw.find(key, place, end)
-            if found < 0 or self._raw[max(0, found - MAX_SPACE) : found].rstrip()[-1:] == b">":
+            before = self._raw[max(0, found - MAX_SPACE) : max(0, found)].replace(b"&nbsp;", b" ")
+            if found < 0 or before.rstrip(_SPACES)[-1:] == b">":
                 return found
             place = found + 1
         return -1
 
     def _go_to(self, needle: bytes) -> bool:
         """Go to the tag that has an attribute, also back to it, and return whether it is found."""
-        found = self._raw.find(needle, self._place, self._place + self._far())
+        found = self._raw.find(needle, self._place, self._reach())
         if found < 0:
-            self._to_lose -= min(FAR, len(self._raw) - self._place)
+            self._to_lose -= self._reach() - self._place
             found = self._raw.find(needle, 0, self._place) if self._to_lose > 0 else -1
             self._to_lose -= self._place
         if found >= 0:
@@ -211,8 +223,14 @@ class PageSource:
             self._words_place = found
         return found >= 0
 
-    def _far(self) -> int:
-        return FAR if self._to_lose > 0 else NEAR
+    def _reach(self) -> int:
+        """Return where a search for a tag ends; long runs without one do not count."""
+        end = self._place + (FAR if self._to_lose > 0 else NEAR)
+        i = bisect_right(self._run_ends, self._place)
+        while i < len(self._run_starts) and self._run_starts[i] < end:
+            end += self._run_ends[i] - max(self._run_starts[i], self._place)
+            i += 1
+        return min(end, len(self._raw))
 
     def _line_of(self, place: int) -> int:
         if place >= self._counted:
