@@ -260,3 +260,30 @@ def test_a_big_table_is_read_row_by_row(tmp_path):
     )
     with pytest.raises(ValueError, match="row 52: no row of CSV"):
         list(stream)
+
+
+@pytest.mark.parametrize("begin", ["sep=;", '"sep=;"', "sep=|", "\ufeffsep=;"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_first_line_that_names_the_delimiter_is_no_row(tmp_path, begin, end):
+    sign = "|" if "|" in begin else ";"
+    lines = [begin, *(sign.join(row) for row in (("Brot", "Preis"), ("Rye", "1,50"), ("Oat", "2")))]
+    (tmp_path / "a.csv").write_text(end.join(lines), encoding="utf-8", newline="")
+    loaded = load_documents(tmp_path)
+    assert [document.text for document in loaded.documents[1:]] == [
+        "Brot: Rye\nPreis: 1,50",
+        "Brot: Oat\nPreis: 2",
+    ]
+    assert [document.id for document in loaded.documents[1:]] == ["a.csv#3", "a.csv#4"]
+    assert loaded.skipped == []
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_letters_of_json_that_are_escapes_are_found(tmp_path, indent):
+    value = {"café": "Die Fähre nach 京都 \\u00e4 \n ☃ 😀", "list": [{"a": "\u2028ж"}]}
+    (tmp_path / "a.json").write_text(json.dumps(value, indent=indent))
+    (document,) = load_documents(tmp_path).documents
+    assert json.loads(document.text) == value
+    written = json.dumps(value, indent=indent, ensure_ascii=False)
+    assert document.text == written.replace("\u2028", "\\u2028")
+    index = Index.from_documents([tmp_path, "The market opens at nine.", "The pier is shut."])
+    assert index.ask("Wohin fährt die Fähre?", limit=1).items[0].document == "a.json"

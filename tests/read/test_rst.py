@@ -151,3 +151,9 @@ Far.
         ("Moon", "Far."),
     ]
     assert Splitter()(Document("d", ".. glossary::", format="rst"))[0].text == ".. glossary::"
+
+
+def test_literals_in_titles_keep_their_underscores_and_a_short_line_makes_a_title():
+    text = "Special ``__match__`` of `a`_\n====\nNext\n----\nWords.\n\nNew ``_x``\n---\n\nMore.\n"
+    headings = [part for part in outline(text).parts if isinstance(part, Heading)]
+    assert [heading.text for heading in headings] == ["Special __match__ of a", "Next"]

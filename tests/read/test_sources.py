@@ -367,3 +367,15 @@ def test_the_encoding_that_the_caller_names_is_above_the_declared_one(tmp_path):
     write(tmp_path, {"a.py": b"# coding: iso-8859-2\ncity = '\xa3\xf3d\xbc'\n"})
     assert "Łódź" in load_documents(tmp_path).documents[0].text
     assert "£ód¼" in load_documents(tmp_path, encoding="latin-1").documents[0].text
+
+
+def test_japanese_between_escape_sequences_is_read_and_a_terminals_sequences_are_not(tmp_path):
+    text = "フェリーは朝十時に出発します。\nNext: 島に戻ります。\n"
+    log = b"\x1b[31mERROR\x1b(B\x1b[m 12 \x1b$B odd"
+    write(tmp_path, {"a.txt": text.encode("iso2022_jp"), "b.log": log})
+    (document, of_log), skipped, _ = load_documents(tmp_path)
+    assert document.text == text
+    assert of_log.text.startswith("ERROR 12")
+    assert [(Path(path).name, why.split(",")[0]) for path, why in skipped] == [
+        ("a.txt", "read as iso2022_jp")
+    ]

@@ -31,7 +31,12 @@ from clew.source_map import LineStart, SourceMap
 TABLE_SUFFIXES = (".csv", ".tsv")
 SAMPLE_LINES = 20  # by which the delimiter of a file is chosen
 DELIMITERS = ",;\t|"
+_DELIMITER_LINE = re.compile(r"\"?sep=([,;|\t])\"?\s*")  # the first line of some of Excel's files
 _SPACE = re.compile(r"[ \t\n\r]*+")
+# The two halves of a sign of a higher plane, an escape by number, or another one.
+_ESCAPE = re.compile(
+    r"\\u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|\\u[\dA-Fa-f]{4}|\\.", re.ASCII
+)
 MAX_TITLE = 120  # characters of the title of a table of numbers
 MAX_FIELD_LENGTH = 10_000_000  # characters; the standard library stops at 131,072
 
@@ -63,11 +68,16 @@ class Row(NamedTuple):
 
 
 def read(file: SourceFile) -> list[Document]:
-    """Return the heading and the rows of a file; a file that holds no rows is read as text."""
+    """Return the heading and the rows of a file; a file that holds no rows is read as text.
+
+    In the text of JSON, letters that are escapes are written out, so that their words are found.
+    """
     text = file.text()
-    if not holds_rows(file.path, file.find_encoding()):
-        return [file.document(text)]
-    return _row_documents(file, text) or [file.document(text)]
+    documents = list[Document]()
+    if holds_rows(file.path, file.find_encoding()):
+        documents = _row_documents(file, text)
+    is_table = file.path.suffix.lower() in TABLE_SUFFIXES
+    return documents or [file.document(text if is_table else with_letters(text))]
 
 
 def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  # sizes do not matter
@@ -120,6 +130,22 @@ def read_rows(
         skipped.append((f"{path.as_posix()}#{line}", f"{remedy}{problem}"))
 
     yield from _documents(_parse(path, encoding), path, name, report, id)
+
+
+def with_letters(text: str) -> str:
+    r"""Return a text of JSON with its escapes of letters beside ASCII written out.
+
+    Example:
+        >>> with_letters(r'{"name": "K\u00f6ln\n\u65e5", "path": "c:\\u00f6"}')
+        '{"name": "Köln\\n日", "path": "c:\\\\u00f6"}'
+    """
+    return _ESCAPE.sub(_letter_of, text) if "\\u" in text else text
+
+
+def _letter_of(escape: re.Match[str]) -> str:
+    written = escape[0]
+    sign: str = json.loads(f'"{written}"') if len(written) > len(r"\n") else ""
+    return sign if sign.isprintable() and not sign.isascii() else written
 
 
 def holds_rows(path: Path, encoding: str | None = None) -> bool:
@@ -217,9 +243,15 @@ def _parse(path: Path, encoding: str | None, errors: str = "strict") -> Iterator
 def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_FIELD_LENGTH))
     sample = list(islice(file, SAMPLE_LINES))
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else _choose_delimiter(sample)
+    named = _DELIMITER_LINE.fullmatch(sample[0]) if sample else None
+    if named:
+        delimiter = named[1]
+    else:
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else _choose_delimiter(sample)
     header: list[str] = []
     for lines, cells, problem in _table_lines(chain(sample, file), delimiter):
+        if named and lines[0] == 1:
+            continue
         if not any(cell.strip() for cell in cells):
             if problem:
                 yield Row(lines[0], {}, problem)

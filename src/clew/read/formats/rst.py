@@ -25,6 +25,7 @@ from clew.read.formats.source_file import SourceFile
 from clew.read.formats.titles import find_title_heading
 from clew.text.spans import paragraphs
 
+MIN_LINE = 4  # signs of a line that makes a title of a longer one; docutils warns of it
 _LINE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*$")
 _LINK = re.compile(
     r"`[^`<>]*<([^<>`]+)>`__?|:(?:doc|download):`(?:[^`<>]*<)?([^`<>]+)>?`"
@@ -53,7 +54,7 @@ _GLOSSARY = re.compile(
     re.MULTILINE,
 )
 _WRITTEN_LINE = re.compile(r"^[ \t]++(?!\.\. )(\S[^\n]*)", re.MULTILINE)  # but for comments
-_MARKUP = re.compile(r":[\w:+.-]{1,64}:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
+_MARKUP = re.compile(r"``([^`]+)``|:[\w:+.-]{1,64}:(?=`)|`([^`<]*?)(?: ?<[^`>]*>)?`_{0,2}|\*\*?|``")
 
 
 class _TitleLines(NamedTuple):
@@ -176,7 +177,7 @@ def _headings(text: str) -> Iterator[Heading]:
     styles: list[str] = []
     i, behind = 0, 0  # the line behind the last title
     while i + 1 < len(lines):
-        if lines_of_title := _title_at(lines, i):
+        if lines_of_title := _title_at(lines, i, behind):
             if lines_of_title.style not in styles:
                 styles.append(lines_of_title.style)
             words = _without_markup(lines_of_title.title)
@@ -189,7 +190,7 @@ def _headings(text: str) -> Iterator[Heading]:
 
 
 def _without_markup(title: str) -> str:
-    return " ".join(_MARKUP.sub(lambda mark: mark[1] or "", title).split())
+    return " ".join(_MARKUP.sub(lambda mark: mark[1] or mark[2] or "", title).split())
 
 
 def _first_line_above(lines: Sequence[str], line: int, behind: int, title: str) -> int:
@@ -213,8 +214,8 @@ def _is_above(line: str, title: str) -> bool:
     return bool(named) and named[0] in _WORD.findall(title.lower())
 
 
-def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:
-    """Return the title that begins in a line, if one does."""
+def _title_at(lines: Sequence[str], i: int, behind: int) -> _TitleLines | None:
+    """Return the title that begins in a line, if one does; `behind` is that after the last one."""
     overlined = (
         _LINE.match(lines[i]) is not None
         and i + 2 < len(lines)
@@ -223,8 +224,8 @@ def _title_at(lines: Sequence[str], i: int) -> _TitleLines | None:
     title, underline = (lines[i + 1], lines[i + 2]) if overlined else (lines[i], lines[i + 1])
     if not title.strip() or _LINE.match(title) or not _LINE.match(underline):
         return None
-    separate = i == 0 or not lines[i - 1].strip() or lines[i - 1].startswith("..")
-    long_enough = len(underline.rstrip()) >= len(title.rstrip())
+    separate = i == behind or not lines[i - 1].strip() or lines[i - 1].startswith("..")
+    long_enough = len(underline.rstrip()) >= min(MIN_LINE, len(title.rstrip()))
     if not (separate and long_enough and (overlined or not title[0].isspace())):
         return None
     style = underline[0] + ("=" if overlined else "")

@@ -22,6 +22,8 @@ MIN_WHOLE = 4  # signs beside ASCII in UTF-8, for each that is not, in a damaged
 MIN_ASCII = 0.6  # of the signs of a text in UTF-16 without its mark
 _CONTROL = re.compile(f"[{re.escape(bytes(BINARY_BYTES).decode())}]")
 _WHOLE_SIGN = re.compile("[^\x00-\x7f\ufffd]")
+ISO_2022_JP = "iso2022_jp"
+_JAPANESE_BEGINS = re.compile(rb"\x1b\$[@B](?=[!-~]{2})")
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 DAMAGE = (  # what libraries raise over the bytes of a damaged file, beside errors of their own
@@ -129,7 +131,8 @@ class SourceFile:
             self.raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             return "utf-8-sig" if _is_damaged_utf_8(self.raw) else self._detect_encoding()
-        return self._guessed(encoding) if (encoding := _unmarked_utf_16(self.raw)) else "utf-8-sig"
+        encoding = _unmarked_utf_16(self.raw) or _escaped_encoding(self.raw)
+        return self._guessed(encoding) if encoding else "utf-8-sig"
 
     def _detect_encoding(self) -> str:
         from charset_normalizer import from_bytes
@@ -210,6 +213,20 @@ def _unmarked_utf_16(raw: bytes) -> str:
     encoding = "utf-16-le" if zeros[1] else "utf-16-be"
     decoded = raw.decode(encoding, "replace")
     return "" if "\ufffd" in decoded or _CONTROL.search(decoded) else encoding
+
+
+def _escaped_encoding(raw: bytes) -> str:
+    """Return the encoding of bytes of ASCII that escape sequences make Japanese, or "".
+
+    Old Japanese texts and mail are so written; no terminal has these sequences.
+    """
+    if not _JAPANESE_BEGINS.search(raw):
+        return ""
+    try:
+        raw.decode(ISO_2022_JP)
+    except UnicodeDecodeError:
+        return ""
+    return ISO_2022_JP
 
 
 def _is_damaged_utf_8(raw: bytes) -> bool:
