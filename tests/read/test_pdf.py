@@ -11,8 +11,8 @@ from clew.read.formats import file_format, pdf
 pytest.importorskip("pypdf", reason="needs the extra pdf")
 
 
-def written(pages: list[list[str]], title: str = "") -> bytes:
-    """A PDF file of lines of plain letters, by the format's definition."""
+def written(pages: list[list[str]], title: str = "", pictures: tuple[int, ...] = ()) -> bytes:
+    """A PDF file of lines of plain letters, and a picture on some pages, by its definition."""
     kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -22,10 +22,13 @@ def written(pages: list[list[str]], title: str = "") -> bytes:
     for i, lines in enumerate(pages):
         shown = " ".join(f"({line}) Tj T*" for line in lines)
         stream = f"BT /F1 12 Tf 14 TL 72 720 Td {shown} ET"
+        shown_on = f" /XObject << /I {4 + 2 * len(pages)} 0 R >>" if i + 1 in pictures else ""
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * i} 0 R >>"
+            f"<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 3 0 R >>{shown_on} >> /Contents {5 + 2 * i} 0 R >>"
         )
         objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    form = "/Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1"
+    objects.append(f"<< /Type /XObject /Subtype /Image {form} >>\nstream\n0\nendstream")
     objects.append(f"<< /Title ({title}) >>")
     out, places = b"%PDF-1.4\n", []
     for i, body in enumerate(objects, 1):
@@ -103,3 +106,16 @@ def test_files_that_cannot_be_read_say_why(tmp_path, monkeypatch):
         load_documents(tmp_path / "blank.pdf").skipped[0][1]
         == "PDF is read by pypdf: pip install 'clew[pdf]'"
     )
+
+
+def test_pages_that_are_pictures_alone_are_counted(tmp_path):
+    text = ["The ferry leaves at ten."]
+    (tmp_path / "a.pdf").write_bytes(written([text, [], [], text, []], pictures=(1, 2, 5)))
+    (tmp_path / "b.pdf").write_bytes(written([text, []], pictures=(2,)))
+    (tmp_path / "c.pdf").write_bytes(written([text, []], pictures=(1,)))
+    found = load_documents(tmp_path)
+    assert [(path.rpartition("/")[2], why) for path, why in found.skipped] == [
+        ("a.pdf", "read, but for 2 pages that have no text, perhaps scanned"),
+        ("b.pdf", "read, but for 1 page that has no text, perhaps scanned"),
+    ]
+    assert {one.id for one in found.documents} >= {"a.pdf#page=1", "a.pdf#page=4", "c.pdf#page=1"}
