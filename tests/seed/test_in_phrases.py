@@ -139,6 +139,16 @@ def test_a_question_without_phrases_keeps_its_scores(question):
     assert np.array_equal(scores(graph, query, InPhrases(BM25())), scores(graph, query, BM25()))
 
 
+@pytest.mark.parametrize("name", ["C++", "C#", "F#"])
+@pytest.mark.parametrize(
+    "question", ["How do I open a pier in {}?", "{}: open a pier", "({}) pier"]
+)
+def test_a_letter_with_signs_is_told_from_the_letter(name, question):
+    texts = [f"To open a pier in {one}, call a pilot." for one in ("C", "F", "C++", "C#", "F#")]
+    index = Index.from_documents(texts)
+    assert f" {name}," in index.ask(question.format(name), limit=1).items[0].text
+
+
 CODES = ["CVE-2017-{n}", "{n}/tcp", "0x8007{n}", "getValue{n}", "978-3-16-{n}-0", "anna.{n}@mail.example.org", "--assume-{w}"]  # fmt: skip
 
 

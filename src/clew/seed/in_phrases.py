@@ -27,10 +27,11 @@ class InPhrases:
     """Score by another seed, and higher what has the phrases of the question.
 
     A phrase is a version, an address or a date in digits, the name of a file, which all passages of
-    that file have, or words between straight quotation marks that are no title. A passage with it
-    in its heading has its score multiplied by 1 and a share of `gain`, which is the more, the rarer
-    the phrase is. With it in the text alone the share is three tenths of that, unless it stands
-    between quotation marks. What is in a file that is named has half of the best score at least.
+    that file have, a letter with signs (C++, C#), or words between straight quotation marks that
+    are no title. A passage with it in its heading has its score multiplied by 1 and a share of
+    `gain`, which is the more, the rarer the phrase is. With it in the text alone the share is three
+    tenths of that, unless it has signs or stands between quotation marks. What is in a file that is
+    named has half of the best score at least.
 
     A code is a phrase, too: what is written of letters and digits, a long number with signs inside,
     an option of a command, an e-mail address, and a name of a program where no symbols were read.

@@ -28,6 +28,7 @@ _BETWEEN = re.compile(r"[\s'\"`()\[\]{}<>,;«»“”„…]+")
 _MARKS = ".:!?"  # which a sentence puts behind a word
 # A version, an address or a date; an amount of money or a share is an ordinary number.
 _NUMBER = re.compile(r"v?([0-9]+(?:\.[0-9]+)+(?:[a-z]+[0-9]*)?|[0-9]{4}-[0-9]{2}(?:-[0-9]{2})?)")
+_SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # C++, C#
 _FILE_NAME = re.compile(r"[^\W_][\w./-]*\.[a-z][a-z0-9]{0,9}")
 MAX_NAME = 256  # signs
 FEW = 3  # passages with a code, of which more make it count less, by the square of their number
@@ -72,7 +73,7 @@ def phrases_of(question: str) -> list[Phrase]:
     """Return the numbers, names of files and quoted words of a question, folded, each once.
 
     A number is a version, an address or a date. A word that looks like the name of a file may be a
-    name of code.
+    name of code. C++ and C# are phrases, too: as words both are a C.
 
     Example:
         >>> question = 'Is config.py new in v3.0.0 of 2024-05-17? "No  such file", 12 or $4.50.'
@@ -88,6 +89,8 @@ def phrases_of(question: str) -> list[Phrase]:
         text = _AROUND_PATH.sub("", path).lstrip("/.")
         if number := _NUMBER.fullmatch(text):
             found.setdefault(number[1], Phrase(number[1]))
+        elif _SIGNED_LETTER.fullmatch(text):
+            found.setdefault(text, Phrase(text, in_text=1.0))
         elif _FILE_NAME.fullmatch(text):
             found.setdefault(text, Phrase(text))
     for written in _codes_in(question):
