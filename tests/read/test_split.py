@@ -196,6 +196,15 @@ def test_a_paragraph_that_is_read_in_several_windows_is_cut_as_if_it_were_read_a
     assert [text[a:b] for a, b in sentences(text, 0, len(text), "en")] == said
 
 
+@pytest.mark.parametrize("format", ["record", "markdown"])
+def test_a_long_line_of_a_row_or_a_table_is_cut_between_sentences_wherever_it_is_read(format):
+    said = [f"Sentence {i} of the story {'says more and more ' * (i % 5)}here." for i in range(600)]
+    text = f"text: {' '.join(said)}" if format == "record" else f"```\n{' '.join(said)}\n```"
+    assert len(text) > 8 * WINDOW
+    passages = Splitter(100)(Document("d", text, format=format))
+    assert all(any(one in passage.text for passage in passages) for one in said)
+
+
 def test_neighbouring_passages_could_not_have_been_one():
     text = "\n\n".join(docstrings())
     passages = Splitter(100)(Document("d", text))

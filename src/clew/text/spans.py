@@ -139,7 +139,10 @@ def split_at_words(
         stop = _window_end(text, start, end)
         begin, behind = trim_span(text, start, stop)
         chunks = chunk(text[begin:behind], max_tokens, count_divisible, memoize=False, offsets=True)
-        for chunk_start, chunk_end in cast("list[Span]", chunks[1]):
+        spans = cast("list[Span]", chunks[1])
+        if stop < end and spans and begin + spans[-1][0] > start + WINDOW // 2:
+            stop = begin + spans.pop()[0]  # the last part may go on behind the window
+        for chunk_start, chunk_end in spans:
             yield begin + chunk_start, begin + chunk_end
         start = stop
 
