@@ -479,3 +479,18 @@ def test_an_element_of_xml_that_is_empty_is_over(tmp_path):
     (document,) = load_documents(tmp_path).documents
     assert document.text == "# Tide\n\nHigh\nat ten, a clock or five."
     assert document.source_map.lines_of(document.text, (8, len(document.text))) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "<div>a = 1</div><div>b = 2</div><div>c = 3</div>",
+        "<ol><li>a = 1</li>\n<li>b = 2<br></li><li>c = 3</ol>",
+        "<div>a = 1\n</div><div>b = 2</div>\n<div><span>c</span> = 3</div>",
+        "<p>a = 1<p>b = 2\nc = 3",
+        "a = 1<br>b = 2<p>c = 3</p>",
+    ],
+)
+def test_elements_that_are_lines_of_code_are_lines(code):
+    for page in (f"<pre>{code}</pre>", f"<pre><code>{code}</code></pre><p>x"):
+        assert parse_page(page).text.startswith("```\na = 1\nb = 2\nc = 3\n```")

@@ -480,3 +480,17 @@ def test_lines_behind_what_is_very_large_are_found(tmp_path, large):
         place = document.text.index(words)
         line = page[: page.index(words)].count("\n") + 1
         assert document.source_map.lines_of(document.text, (place, place + 3)) == (line, line)
+
+
+@pytest.mark.parametrize("between", ["<br>", "<br>\n", "\n", "\n\n<br><br/>", "</b>\n<br>\n<b>"])
+@pytest.mark.parametrize("begin", ["", "\n", "\n  \n"])
+def test_lines_of_code_are_found_where_tags_end_them(tmp_path, between, begin):
+    words = [f"w{i}" for i in range(9)]
+    page = f"<body>\n<pre>{begin}<b>{between.join(words)}</b></pre>\n<p>end\n<pre>\nlast</pre>"
+    (tmp_path / "a.html").write_text(page)
+    (document,) = load_documents(tmp_path).documents
+    for word in (*words, "end", "last"):
+        place = document.text.index(word)
+        line = page[: page.index(word)].count("\n") + 1
+        assert document.source_map.lines_of(document.text, (place, place + 2)) == (line, line)
+    assert document.source_map.lines_of(document.text, (0, len(document.text)))[1] == line

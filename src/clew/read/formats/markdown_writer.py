@@ -133,7 +133,9 @@ class MarkdownWriter:
         self._code_language = ""
         self._table: list[list[str]] | None = None  # the cells of its rows; None: in no table
         self._row_marks: list[Mark | None] = []
-        self._code_mark: Mark | None = None
+        self._code_marks: list[tuple[int, Mark]] = []  # position in `_code_block`
+        self._is_code_marked = False  # what is written next is in lines that are known
+        self._begins_code_line = False  # as behind an element that is a line of code
         self._layout_tables = 0
         self._code_spans = 0
 
@@ -165,9 +167,7 @@ class MarkdownWriter:
     def write_words(self, words: str) -> None:
         """Write the words of a text node."""
         if self._code_block is not None:
-            if self._code_mark is None and not words.isspace():
-                self._code_mark = self.source.mark(words)
-            self._code_block.append(words)
+            self._write_code_words(self._code_block, words)
             return
         if self._table is not None:
             if self._row_marks and self._row_marks[-1] is None and not words.isspace():
@@ -195,8 +195,9 @@ class MarkdownWriter:
         """
         if self._code_block is not None:
             self._await(tag, anchor)
+            self._begins_code_line |= tag in BLOCKS
             if tag == "br":
-                self._code_block.append("\n")
+                self._break_code(self._code_block)
             elif tag == "code":
                 self._code_language = self._code_language or _language(node)
         elif tag in BLOCKS:
@@ -214,10 +215,11 @@ class MarkdownWriter:
     def leave(self, tag: str) -> None:
         """End an element."""
         if self._code_block is not None:
+            self._begins_code_line |= tag in BLOCKS
             if tag == "pre":
                 self._await_lines(self._code_block)
-                self._write_code("".join(self._code_block).strip("\n"))
-                self._code_block, self._code_mark = None, None
+                self._write_code("".join(self._code_block).strip("\n"), self._code_lines())
+                self._code_block, self._code_marks, self._is_code_marked = None, [], False
                 self.source.end("pre")
         elif tag in BLOCKS:
             self._leave_block(tag)
@@ -449,7 +451,39 @@ class MarkdownWriter:
             ]
             self._code_targets.clear()
 
-    def _write_code(self, code: str) -> None:
+    def _write_code_words(self, code: list[str], words: str) -> None:
+        """Write words of code, in a line of their own where an element begins or ends before them.
+
+        Args:
+            code: What is written of the code.
+            words: The words.
+        """
+        is_at_end = words.startswith("\n") or not code or code[-1].rstrip(" \t").endswith("\n")
+        if self._begins_code_line and not is_at_end:
+            self._break_code(code)
+        self._begins_code_line = False
+        if not self._is_code_marked and not words.isspace():
+            self._code_marks.append((len(code), self.source.mark(words)))
+            self._is_code_marked = True
+        code.append(words)
+
+    def _break_code(self, code: list[str]) -> None:
+        """End the line of code where the source may have none."""
+        code.append("\n")
+        self._is_code_marked = False
+
+    def _code_lines(self) -> list[tuple[int, Mark]]:
+        """Return the lines of a block of code, from 0, whose place in the source is marked."""
+        parts = self._code_block or []
+        above = list(accumulate((words.count("\n") for words in parts), initial=0))
+        code = "".join(parts)
+        empty = len(code) - len(code.lstrip("\n"))
+        return [
+            (above[i] + parts[i][: -len(parts[i].lstrip())].count("\n") - empty, mark)
+            for i, mark in self._code_marks
+        ]
+
+    def _write_code(self, code: str, marks: Sequence[tuple[int, Mark]]) -> None:
         if not code.strip():
             return
         longest_run = max((len(run) for run in re.findall(r"`+", code)), default=0)
@@ -457,12 +491,17 @@ class MarkdownWriter:
         code = code.replace("\r\n", "\n").replace("\r", "\n").replace("\u00a0", " ")
         code = "\n".join(line.rstrip(" \t") for line in code.split("\n"))
         if self._table is None:
-            mark = self._code_mark
-            marked = [] if mark is None else [_MarkedLine(0, mark), _MarkedLine(1, mark, True)]
+            last = code.count("\n")
+            marked = [_MarkedLine(0, mark) for _, mark in marks[:1]]  # the fence
+            marked += [_MarkedLine(1 + line, mark, True) for line, mark in marks]
+            marked += [  # the other fence
+                _MarkedLine(2 + last, mark._replace(line=mark.line + last - line))
+                for line, mark in marks[-1:]
+            ]
             self._write_block(f"{fence}{self._code_language}\n{code}\n{fence}", marked)
         else:
             if self._row_marks and self._row_marks[-1] is None:
-                self._row_marks[-1] = self._code_mark
+                self._row_marks[-1] = next((mark for _, mark in marks), None)
             self._line.append(" ".join(code.split()))
 
     def _begin_table(self, node: LexborNode) -> None:
