@@ -494,3 +494,22 @@ def test_an_element_of_xml_that_is_empty_is_over(tmp_path):
 def test_elements_that_are_lines_of_code_are_lines(code):
     for page in (f"<pre>{code}</pre>", f"<pre><code>{code}</code></pre><p>x"):
         assert parse_page(page).text.startswith("```\na = 1\nb = 2\nc = 3\n```")
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>Click<img alt=Save>now", "Click Save now"),
+        ("<p><b>a</b><img alt='b c'><i>d</i>.", "a b c d."),
+        ("<p>(<img alt=Warning>). Stay", "(Warning). Stay"),
+        ("<p>Fill<img>up", "Fill up"),
+        ("<p>Give<input>name<button>Go</button>or<select><option>x</select>.", "Give name or."),
+        ("<p>Sco<wbr>ttish<script>x</script>ness<!-- y -->es", "Scottishnesses"),
+        (
+            "<table><tr><th>Day<td>At<svg><path/></svg>ten</table>",
+            "| Day | At ten |\n| --- | --- |",
+        ),
+    ],
+)
+def test_what_is_seen_between_words_keeps_them_apart(page, text):
+    assert parse_page(page).text == text

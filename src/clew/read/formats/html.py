@@ -299,6 +299,7 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
             is_kept = node.mem_id in (root.mem_id, kept_form)
             if not is_kept and _is_left_out(node, attributes, strictness):
                 source.skip(tag)
+                writer.leave_out(tag)
             else:
                 child = node.child
                 anchor = _anchor(tag, attributes) if attributes else None

@@ -32,6 +32,21 @@ BLOCKS = frozenset((
 ))  # fmt: skip
 LOWEST = max(HEADINGS.values())
 CELLS = ("td", "th")
+SEEN = frozenset(  # that are seen in a line, and whose content is left out
+    (
+        "audio",
+        "button",
+        "canvas",
+        "embed",
+        "iframe",
+        "input",
+        "object",
+        "select",
+        "svg",
+        "textarea",
+        "video",
+    )
+)
 ROWS = ("tr", "tbody", "thead", "tfoot")
 LAYOUT = "table, pre, ul, ol, h1, h2, h3, h4, h5, h6, blockquote"  # what no table of data contains
 PERMALINKS = ("¶", "#", "§", "🔗", "")  # the words of a link to the heading that it is in
@@ -116,6 +131,7 @@ class MarkdownWriter:
         self._row_targets: list[tuple[int, str]] = []  # row of the table, name
         self._code_targets: list[tuple[int, str]] = []  # position in `_code_block`, name
         self._line: list[str] = []
+        self._is_apart = False  # something that is seen stands behind the last words
         self._lists: list[_OpenList] = []
         self._waiting_lists: list[_OpenList] = []  # those with a mark that is still to be written
         self._after_item = False  # the last block belongs to an item: no empty line before the next
@@ -174,6 +190,8 @@ class MarkdownWriter:
                 self._row_marks[-1] = self.source.mark(words)
         elif self._marks[-1] is None and not words.isspace():
             self._marks[-1] = self.source.mark(words)
+        if self._is_apart:
+            self._end_word(words)
         if words.isalnum():  # most are a name in an element of its own
             self._line.append(words)
             return
@@ -320,7 +338,9 @@ class MarkdownWriter:
         elif tag == "img":
             alternative = _SPACE.sub(" ", node.attributes.get("alt") or "").strip()
             if alternative:
+                self._end_word(alternative)
                 self._line.append(alternative)
+            self._is_apart = True
 
     def _leave_block(self, tag: str) -> None:
         if tag in CELLS and self._table:
@@ -450,6 +470,17 @@ class MarkdownWriter:
                 for position, name in self._code_targets
             ]
             self._code_targets.clear()
+
+    def leave_out(self, tag: str) -> None:
+        """Note that an element is left out; one that is seen ends the word before it."""
+        self._is_apart |= tag in SEEN
+
+    def _end_word(self, words: str) -> None:
+        """Write a space between the last words and the next ones, where both would be one."""
+        last = self._line[-1] if self._line else ""
+        if last[-1:].isalnum() and words[:1].isalnum():
+            self._line.append(" ")
+        self._is_apart = False
 
     def _write_code_words(self, code: list[str], words: str) -> None:
         """Write words of code, in a line of their own where an element begins or ends before them.
