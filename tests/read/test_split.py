@@ -205,6 +205,20 @@ def test_a_long_line_of_a_row_or_a_table_is_cut_between_sentences_wherever_it_is
     assert all(any(one in passage.text for passage in passages) for one in said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["Dr. Smith is in on Mon. and Wed. from 9 to 12.", "The rest of the week he is not."],
+        ["See figs. 3 to 5, and eq. (4).", "It weighs approx. 5 kg."],
+        ["Come on Sat. or Sun.", "Then rest.", "The max. load is 5 t, incl. fuel."],
+        ["We met on Mon.", "Ann came at max.", "It was late."],
+    ],
+)
+def test_a_sentence_goes_on_behind_an_abbreviation(said):
+    text = " ".join(said)
+    assert [text[a:b] for a, b in sentences(text, 0, len(text), "en")] == said
+
+
 def test_neighbouring_passages_could_not_have_been_one():
     text = "\n\n".join(docstrings())
     passages = Splitter(100)(Document("d", text))

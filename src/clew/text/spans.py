@@ -17,6 +17,13 @@ Span = tuple[int, int]
 WINDOW = 4000
 _PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # of a surrogate pair, as broken JSON has it
+# What ends with a full stop that ends no sentence, unless a capital follows: sentencex has others.
+_ABBREVIATION = re.compile(
+    r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|[Aa]pprox|[Aa]vg|[Cc]h|[Ee]qs?|[Ee]st|[Ee]xcl|[Ee]xt"
+    r"|[Ff]igs|[Hh]rs|[Ii]ncl|[Mm]ax|[Mm]in|[Mm]isc|[Pp]aras?|[Rr]efs|[Rr]esp|[Tt]el|[Tt]emp|[Vv]ols?|[Ww]ks?"
+    r"|[Yy]rs?)\.\s+\Z"
+)
+MAX_ABBREVIATION = 16  # characters, with the space behind
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -103,7 +110,8 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[Span]:
         stop = _window_end(text, start, end)
         window = HALF_CHARACTER.sub("\ufffd", text[start:stop])  # which sentencex does not take
         boundaries = get_sentence_boundaries(language, window)
-        begins = [start + boundary["start_index"] for boundary in boundaries]
+        places = (start + boundary["start_index"] for boundary in boundaries)
+        begins = [place for place in places if place == start or not _goes_on(text, place)]
         if stop < end and begins[-1] > start + WINDOW // 2:
             stop = begins.pop()  # the last sentence may go on behind the window
         for begin, behind in zip(begins, [*begins[1:], stop], strict=True):
@@ -111,6 +119,13 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[Span]:
             if span[0] < span[1]:
                 yield span
         start = stop
+
+
+def _goes_on(text: str, place: int) -> bool:
+    """Return whether a sentence goes on at a place behind the full stop of an abbreviation."""
+    if text[place : place + 1].isupper():  # as nearly all begin
+        return False
+    return _ABBREVIATION.search(text, max(0, place - MAX_ABBREVIATION), place) is not None
 
 
 def split_at_words(
