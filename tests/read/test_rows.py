@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from clew import Index, Splitter
 from clew.read import load_documents, read_rows
+from clew.read.formats.source_file import SourceFile
 
 CELLS = st.text(st.sampled_from("ab \"',;\t|\n月é:"), max_size=6).map(
     lambda text: " ".join(text.split(" ")).strip()
@@ -287,3 +288,17 @@ def test_letters_of_json_that_are_escapes_are_found(tmp_path, indent):
     assert document.text == written.replace("\u2028", "\\u2028")
     index = Index.from_documents([tmp_path, "The market opens at nine.", "The pier is shut."])
     assert index.ask("Wohin fährt die Fähre?", limit=1).items[0].document == "a.json"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.jsonl"])
+def test_a_file_that_goes_while_it_is_read_gives_what_was_there(tmp_path, name, monkeypatch):
+    path = tmp_path / name
+    path.write_text({"a.csv": "n\n1 a\n", "a.json": '[{"n": "1 a"}]'}.get(name, '{"n": "1 a"}\n'))
+    whole_text = SourceFile.text
+
+    def text_and_delete(file):
+        path.unlink()
+        return whole_text(file)
+
+    monkeypatch.setattr(SourceFile, "text", text_and_delete)
+    assert [one.text for one in load_documents(tmp_path).documents] == ["a", "n: 1 a"]

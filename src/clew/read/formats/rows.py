@@ -13,6 +13,7 @@ import re
 import textwrap
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TextIO
@@ -74,7 +75,7 @@ def read(file: SourceFile) -> list[Document]:
     """
     text = file.text()
     documents = list[Document]()
-    if holds_rows(file.path, file.find_encoding()):
+    if _may_hold_rows(file.path, text):
         documents = _row_documents(file, text)
     is_table = file.path.suffix.lower() in TABLE_SUFFIXES
     return documents or [file.document(text if is_table else with_letters(text))]
@@ -129,7 +130,8 @@ def read_rows(
             raise ValueError(f"{path}, row {line}: {problem}")
         skipped.append((f"{path.as_posix()}#{line}", f"{remedy}{problem}"))
 
-    yield from _documents(_parse(path, encoding), path, name, report, id)
+    with path.open(encoding=encoding or _encoding(path), newline="") as file:
+        yield from _documents(_parse(file, path), path, name, report, id)
 
 
 def with_letters(text: str) -> str:
@@ -155,14 +157,21 @@ def holds_rows(path: Path, encoding: str | None = None) -> bool:
         path: The file.
         encoding: As in `read_rows`.
     """
+    if path.suffix.lower() != ".json":
+        return _may_hold_rows(path, "")
+    try:
+        with path.open(encoding=encoding or _encoding(path), errors="replace") as file:
+            return _may_hold_rows(path, file.read(1000))
+    except (OSError, ValueError):
+        return False
+
+
+def _may_hold_rows(path: Path, text: str) -> bool:
+    """Return whether a file holds rows, by its suffix and by how its text begins."""
     suffix = path.suffix.lower()
     if suffix != ".json":
         return suffix in FORMATS["record"].suffixes
-    try:
-        with path.open(encoding=encoding or _encoding(path), errors="replace") as file:
-            return "".join(file.read(1000).split()).startswith("[{")
-    except (OSError, ValueError):
-        return False
+    return "".join(text[:1000].split()).startswith("[{")
 
 
 def _row_documents(file: SourceFile, text: str) -> list[Document]:
@@ -171,7 +180,9 @@ def _row_documents(file: SourceFile, text: str) -> list[Document]:
     Nothing is returned where it holds no rows after all.
     """
     try:
-        rows = list(_parse(file.path, file.find_encoding(), "replace"))  # what `text` has told
+        # From memory: the file may be another one by now. What is no text `text` has told.
+        opened = TextIOWrapper(BytesIO(file.raw), file.find_encoding(), "replace", newline="")
+        rows = list(_parse(opened, file.path))
     except (ValueError, RecursionError) as error:
         file.report(f"read as text: {error}")
         return []
@@ -234,10 +245,10 @@ def _documents(
         )
 
 
-def _parse(path: Path, encoding: str | None, errors: str = "strict") -> Iterator[Row]:
+def _parse(file: TextIO, path: Path) -> Iterator[Row]:
+    """Yield the rows of an open file; its path says how they are written."""
     parse = _parse_table if path.suffix.lower() in TABLE_SUFFIXES else _parse_json
-    with path.open(encoding=encoding or _encoding(path), errors=errors, newline="") as file:
-        yield from parse(file, path)
+    yield from parse(file, path)
 
 
 def _parse_table(file: TextIO, path: Path) -> Iterator[Row]:
