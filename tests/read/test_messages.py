@@ -14,6 +14,8 @@ FORMS = {
     "irc": lambda who, at, words: f"<{who}> {words}",
     "irc with times": lambda who, at, words: f"[10:{at:02}] <{who}> {words}",
     "times": lambda who, at, words: f"10:{at:02} {who}: {words}",
+    "of a phone": lambda who, at, words: f"3/5/21, 10:{at:02}\u202fPM - {who} Lee: {words}",
+    "of another": lambda who, at, words: f"\u200e[3/5/21, 10:{at:02}:07\u202fPM] {who}: {words}",
     "dates": lambda who, at, words: f"03/05/2021, 10:{at:02} - {who} Lee: {words}",
 }
 

@@ -16,10 +16,12 @@ MIN_PER_SPEAKER = 2  # messages, on average: headers of a letter and settings ar
 LONG = 1 / 4  # of a passage: what is left empty before a message that is not cut
 MAX_LONG = 0.02  # of the messages
 MIN_SHARE = 0.5  # of the lines that begin a message; others go on with it
-_TIME = r"[\[(]?\d[\d:.,/ T-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+"  # and a date
+# Programs put no-break spaces before "PM", and marks of direction before a line.
+_TIME = r"[\[(]?\d[\d:.,/ T\u00a0\u202f-]*+(?:[AaPp]\.?[Mm]\.?)?[\])]?[ \t,-]*+"  # and a date
 _NAME = r"[^\s:<>\d][^\s:<>]*(?:[ \t][^\s:<>]+){0,3}"
 _MESSAGE = re.compile(
-    rf"^[ \t]*+(?:(?:{_TIME})?<([^<>\n]{{1,40}})>(?=[ \t]+[^\s<])|{_TIME}({_NAME}):(?=[ \t]|$))",
+    rf"^[ \t\u200e\u200f]*+"
+    rf"(?:(?:{_TIME})?<([^<>\n]{{1,40}})>(?=[ \t]+[^\s<])|{_TIME}({_NAME}):(?=[ \t]|$))",
     re.MULTILINE,
 )
 
