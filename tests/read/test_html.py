@@ -513,3 +513,16 @@ def test_elements_that_are_lines_of_code_are_lines(code):
 )
 def test_what_is_seen_between_words_keeps_them_apart(page, text):
     assert parse_page(page).text == text
+
+
+def test_the_caption_of_a_table_stands_above_it_and_in_no_name_of_a_column(tmp_path):
+    table = "<table id=t>\n<caption id=c>Table 1. <b>Ports</b>\n</caption>\n<tr><th>Port<th>Host\n<tr><td>80<td>a</table>"
+    (tmp_path / "a.html").write_text(f"<h1>Net</h1>\n<ul><li>One\n{table}</ul>\n<p>End. {table}")
+    (document,) = load_documents(tmp_path).documents
+    rows = "| Port | Host |\n| --- | --- |\n| 80 | a |"
+    indented = "\n".join(f"  {line}".rstrip() for line in f"Table 1. Ports\n\n{rows}".split("\n"))
+    text = f"# Net\n\n- One\n\n{indented}\n\nEnd.\n\nTable 1. Ports\n\n{rows}"
+    assert document.text == text
+    for words, line in (("Table 1", 4), ("Port ", 6), ("80", 7)):
+        place = text.index(words)
+        assert document.source_map.lines_of(text, (place, place + 2)) == (line, line)

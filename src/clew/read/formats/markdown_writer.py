@@ -149,6 +149,7 @@ class MarkdownWriter:
         self._code_language = ""
         self._table: list[list[str]] | None = None  # the cells of its rows; None: in no table
         self._row_marks: list[Mark | None] = []
+        self._captioned: list[list[str]] | None = None  # the table whose caption is being written
         self._code_marks: list[tuple[int, Mark]] = []  # position in `_code_block`
         self._is_code_marked = False  # what is written next is in lines that are known
         self._begins_code_line = False  # as behind an element that is a line of code
@@ -224,6 +225,8 @@ class MarkdownWriter:
             self._await(tag, anchor)
             if tag in ("dl", "dt"):
                 self._enter_definitions(tag, node)
+            elif tag == "caption" and self._table == []:  # a paragraph above the table
+                self._captioned, self._table = self._table, None
             else:
                 self._enter_block(tag, node)
         else:
@@ -241,6 +244,8 @@ class MarkdownWriter:
                 self.source.end("pre")
         elif tag in BLOCKS:
             self._leave_block(tag)
+            if tag == "caption" and self._captioned is not None:
+                self._table, self._captioned, self._row_marks = self._captioned, None, []
         elif tag == "a" and self._open_links:
             self._end_link(*self._open_links.pop())
         elif tag == "code" and self._code_spans:

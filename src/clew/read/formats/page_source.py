@@ -92,7 +92,8 @@ class PageSource:
         self._words_place = 0  # behind the words that were found last
         self._line, self._counted = 1, 0  # the line at a place
         self._to_lose = MAX_LOST * len(self._raw)
-        runs = [run.span() for run in _LONG_RUN.finditer(self._raw)]
+        may_be_far = len(self._raw) > FAR
+        runs = [run.span() for run in _LONG_RUN.finditer(self._raw)] if may_be_far else []
         self._run_starts = [start for start, _ in runs]
         self._run_ends = [end for _, end in runs]
 
