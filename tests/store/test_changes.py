@@ -30,6 +30,7 @@ from clew.store.manifest import generations, read_manifest
 from clew.store.packing import pack
 from clew.store.row_changes import change_of_numbers, change_of_objects
 from clew.store.saved_index import SavedAs
+from clew.store.whole_beside import WRITERS
 from tests.conftest import hashed_words
 from tests.index.test_in_place import MADE, document
 from tests.store.test_damage import aged, damages, flipped, hashed
@@ -131,6 +132,11 @@ class Saves(RuleBasedStateMachine):
             self.patch.setattr(tables, "MIN_STORED", 0)
         self.patch.setattr(saving, "MAX_CHANGES", 3)
         self.patch.setattr(store.disk, "sync", lambda _: None)
+        self.patch.setattr(saving, "MIN_BYTES_BESIDE", 0)
+        self.patch.setattr(saving, "MAX_SHARE_BESIDE", 1e9)
+        self.patch.setattr(WRITERS, "begin", lambda *a: self.begun.setdefault(a[1].name, a))
+        self.patch.setattr(WRITERS, "is_at_work", lambda root: root.name in self.begun)
+        self.begun = {}  # what threads would write by now, by the folder
         self.folder = Path(tempfile.mkdtemp())
         self.vectors, self.embedder = vectors and not fitted, None if fitted else hashed_words
         documents, facts = documents_of(made, self.vectors)
@@ -182,11 +188,29 @@ class Saves(RuleBasedStateMachine):
     def ask(self):
         self.index.ask(QUESTION)
 
-    @rule(where=st.sampled_from("ab"), note=st.sampled_from(["", "one", "two"]))
-    def save(self, where, note):
+    @rule(
+        where=st.sampled_from("ab"),
+        note=st.sampled_from(["", "one", "two"]),
+        is_too_large=st.booleans(),
+    )
+    def save(self, where, note, is_too_large):
         attachments = {"note": note, f"note {note}": "x"} if note else {}
-        save_index(self.index, self.folder / where, attachments)
+        with self.patch.context() as patch:
+            if is_too_large:  # so that a thread writes the whole
+                patch.setattr(saving, "MAX_SHARE", 0)
+                patch.setattr(saving, "MAX_BYTES", 0)
+            save_index(self.index, self.folder / where, attachments)
         self.saved[where] = self.index, attachments
+
+    @precondition(lambda self: self.begun)
+    @rule(data=st.data())
+    def write_whole(self, data):
+        begun = self.begun.pop(data.draw(st.sampled_from(sorted(self.begun))))
+        with self.patch.context() as patch:
+            patch.delattr(WRITERS, "begin")
+            patch.delattr(WRITERS, "is_at_work")
+            WRITERS.begin(*begun)
+            WRITERS.wait(begun[1])
 
     @precondition(lambda self: self.saved)
     @rule(data=st.data(), go_on=st.booleans())
