@@ -365,17 +365,25 @@ class BagTable:
 
     def compare_also(self, bags: Bags) -> None:
         """Let later factors have the pieces of some rows, too."""
-        compared = np.zeros(PIECES, np.bool_)
-        compared[self._compared.pieces] = True
-        compared[bags.columns[bags.places]] = True
-        self._known_compared = ComparedPieces.of(compared)
+        own = bags.columns[bags.places]
+        with NUMBERING.lock:  # of two threads, neither forgets what the other lets it have
+            compared = np.zeros(PIECES, np.bool_)
+            compared[self._known_or_first().pieces] = True
+            compared[own] = True
+            self._known_compared = ComparedPieces.of(compared)
 
     @property
     def _compared(self) -> ComparedPieces:
         """The pieces that rows have, as far as is known: at first those of the embedder's texts."""
-        if self._known_compared is None:
-            self._known_compared = ComparedPieces.of(self.embedder.piece_counts > 0)
-        return self._known_compared
+        known = self._known_compared
+        if known is None:
+            with NUMBERING.lock:
+                known = self._known_compared = self._known_or_first()
+        return known
+
+    def _known_or_first(self) -> ComparedPieces:
+        known = self._known_compared
+        return ComparedPieces.of(self.embedder.piece_counts > 0) if known is None else known
 
     @cached_property
     def piece_roots(self) -> Floats:
