@@ -14,6 +14,7 @@ import pytest
 from clew import Document, Graph, Index, recipes
 from clew.graph.sizes import MAX_SAMPLE, SizeEstimate
 from clew.index.last_places import LastPlaces
+from clew.on_demand import FunctionOnDemand
 
 NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
 DOCUMENTS = [
@@ -169,3 +170,17 @@ def test_what_a_copy_goes_through_does_not_grow_by_questions(many, make, tmp_pat
         index.ask("Whom did Anna meet in the observatory?", recipe=recipe)
     _ = index.add([Document("new", "Anna met Yusuf.")]).delete(["d1"]).ask("Whom did Anna meet?")
     assert [obj for obj, length in pickler.read if len(obj) != length] == []
+
+
+def test_a_function_is_called_once_its_module_is_whole(tmp_path, monkeypatch):
+    """Four threads read the first files of a process at once: the format is being imported then."""
+    name = "clew_test_of_a_slow_module"
+    code = "import time\ntime.sleep(0.3)\n\n\ndef answer():\n    return 42\n"
+    (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    answer = FunctionOnDemand(name, "answer")
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(lambda _: answer(), range(4))) == [42] * 4
+    finally:
+        sys.modules.pop(name, None)
