@@ -92,7 +92,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "serve": GRAPH | RECORDS | {"cores", "budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
     "documentation": BELOW_INDEX | {"index", "budget", "methods"},
     "remote": BELOW_INDEX | {"forking", "index", "relevance", "seed"},
-    "sharded": BELOW_INDEX | {"index", "overlap", "remote", "relevance", "seed"},
+    "sharded": BELOW_INDEX | {"forking", "index", "overlap", "remote", "relevance", "seed"},
     "measure": BELOW_INDEX | {"index", "budget"},
     "cli": BELOW_INDEX | {"cores", "conversation", "remote", "sharded", "processes", "recipe_files", "version", "index", "measure", "documentation", "pipeline", "render", "budget", "methods", "relevance", "serve", "interruption", "garbage", "storage", "user_cache"},
     "__main__": {"cli"},

@@ -70,7 +70,8 @@ class FunctionOnDemand:
         self.__module__, self.__name__, self.keywords = module, name, keywords
 
     def __call__(self, *arguments: object, **keywords: object) -> Any:  # noqa: ANN401  # whatever it returns
-        home = sys.modules.get(self.__module__) or _imported(self.__module__)
+        is_begun = self.__module__ in sys.modules  # and another thread may be in the middle of it
+        home = (import_module if is_begun else _imported)(self.__module__)
         return getattr(home, self.__name__)(*arguments, **self.keywords, **keywords)
 
     def __repr__(self) -> str:

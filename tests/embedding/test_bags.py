@@ -1,5 +1,8 @@
 """Vectors as bags of words: those of the embedder to the bit, and the dot products of these."""
 
+import threading
+from traceback import extract_stack
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +22,7 @@ from clew.embedding import (
 )
 from clew.embedding.bag_making import Source, as_bags, bags_of_recent_texts, bags_of_texts, fit_bags
 from clew.embedding.bag_segment import MadeBags
+from clew.embedding.bag_table import BagTable
 from clew.embedding.bags import Bags
 from clew.embedding.compared_pieces import ComparedPieces
 from clew.embedding.sorted_bags import SortedBags
@@ -251,6 +255,38 @@ def test_pieces_that_no_text_of_the_embedder_has_are_compared_too(monkeypatch, m
         for some in (rows.take(np.arange(2)), apart, rows):
             made = some[:] @ question
             assert np.abs(some.products(question) - made).max() < 1e-6
+
+
+def test_threads_that_compare_new_pieces_at_once_keep_those_of_each_other(monkeypatch):
+    """One of them adds its pieces while the other is about to, and compares when both have."""
+    static, rows = fit_bags(["The ferry to Corfu."], ["Xylophones quiver", "Zwölf Fjorde"])
+    question = static.embed_question("quiver xylophones")
+    first, second = (VectorColumn([rows]).take(np.array([row])) for row in (1, 2))
+    has_added, may_go_on = threading.Event(), threading.Event()
+    compare_also, pieces_of = BagTable.compare_also, ComparedPieces.of
+    found = []
+    thread = threading.Thread(target=lambda: found.append(first.products(question)))
+
+    def compare_pieces(table, bags):
+        compare_also(table, bags)
+        if threading.current_thread() is thread:
+            has_added.set()
+            assert may_go_on.wait(30)
+
+    def pieces_later(compared):
+        if not thread.ident and "compare_also" in {frame.name for frame in extract_stack()}:
+            thread.start()
+            has_added.wait(0.5)  # it waits itself where one is added after the other
+        return pieces_of(compared)
+
+    rows.table.piece_factors(question)
+    monkeypatch.setattr(BagTable, "compare_also", compare_pieces)
+    monkeypatch.setattr(ComparedPieces, "of", pieces_later)
+    found.append(second.products(question))
+    may_go_on.set()
+    thread.join()
+    made = [second[:] @ question, first[:] @ question]
+    assert np.abs(np.array(found) - np.array(made)).max() < 1e-6
 
 
 @pytest.mark.parametrize(("most", "n_made"), [(6, 7), (8, 7), (8, 8)])

@@ -11,6 +11,8 @@ import inspect
 import itertools
 import re
 import statistics
+import subprocess
+import sys
 import tarfile
 from importlib.util import find_spec
 
@@ -390,3 +392,24 @@ def test_uses_of_imported_names_are_those_of_the_whole_tree(source):
     wanted |= {(place(node), t) for node in names for t in targets_of.get(node.id, ())}
     assert python.outline(text, lambda start, end: 0.0).links == tuple(sorted(wanted))
     assert len(wanted) > 12
+
+
+PARSED_AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from clew.read.formats.source_code import parse_source
+
+def names(number):
+    root = parse_source(b"int tide_%d(int sea) { return sea; }\\n" % number * 300, "c")
+    return [node.end_byte - node.start_byte for node in root.named_children]
+
+alone = list(map(names, range(8)))
+with ThreadPoolExecutor(8) as threads:
+    for _ in range(10):
+        assert list(threads.map(names, range(8))) == alone
+"""
+
+
+@pytest.mark.skipif(not find_spec("tree_sitter_c"), reason="there is no grammar of C")
+def test_threads_that_parse_at_once_have_parsers_of_their_own():
+    """In a process of their own, which ended by a signal where they shared one."""
+    subprocess.run([sys.executable, "-c", PARSED_AT_ONCE], check=True)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import random
 
 import pytest
+from markdown_it.ruler import Ruler
 
 from clew import Index
 from clew.document import Document
 from clew.graph import heading_of
 from clew.link import Hyperlink
 from clew.read import Splitter, read_nodes
-from clew.read.formats.markdown import find_links, find_title, leave_out_comments, outline
+from clew.read.formats.markdown import (
+    _parser,
+    find_links,
+    find_title,
+    leave_out_comments,
+    outline,
+)
 
 BOOK = """\
 ---
@@ -286,3 +293,18 @@ def test_comments_without_an_end_take_linear_time():
     text = "a <!-- b `` c <!- ` " * 20_000
     assert leave_out_comments(text)[0] == text
     assert leave_out_comments("a <!-- b --> " * 20_000)[0] == "a" + " a" * 19_999
+
+
+def test_a_parser_that_threads_share_lists_its_rules_before_any_of_them_parses(monkeypatch):
+    """It lists them bit by bit, and who looks meanwhile reads by some of the rules."""
+    text = "# Sea\n\nAn [island](isle.md), *far*.\n\n| a | b |\n|---|---|\n| [c](d.md) | e |\n"
+    read = [find_links(text), outline(text, lambda start, end: 0.0)]
+    _parser.cache_clear()
+    for inline in (True, False):
+        _parser(inline)
+
+    def is_late(_):
+        raise AssertionError
+
+    monkeypatch.setattr(Ruler, "__compile__", is_late)
+    assert [find_links(text), outline(text, lambda start, end: 0.0)] == read

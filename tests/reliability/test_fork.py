@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import multiprocessing
 import os
@@ -18,6 +19,8 @@ from clew import AnswerCache, Document, Index
 from clew.forking import renew_after_fork
 from clew.graph import Graph
 from clew.index.filtering import FilteredIndexesPart
+from clew.sharded import ShardedIndex
+from clew.sharded.index_store import _EdgesOut as EdgesOut
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -108,6 +111,43 @@ def test_every_lock_is_free_in_the_child(embed, tmp_path):
     finally:
         for release in releases:
             release.set()
+
+
+def test_shards_answer_in_the_child_while_another_thread_asks_them(embed, monkeypatch):
+    indexes = [
+        Index.from_documents(
+            DOCUMENTS[start::2],
+            embedder=embed,
+            facts={id: said for id, said in FACTS.items() if int(id[1:]) % 2 == start},
+        )
+        for start in (0, 1)
+    ]
+    sharded, alone = (ShardedIndex.open([copy.deepcopy(one) for one in indexes]) for _ in "12")
+    expected = alone.ask("Whom did Anna meet?", budget=200).ids
+    is_ordering, go_on, put_in_order = threading.Event(), threading.Event(), EdgesOut._put_in_order
+
+    def put_slowly(self, nodes):
+        if threading.current_thread() is not threading.main_thread():
+            is_ordering.set()
+            go_on.wait(30)
+        put_in_order(self, nodes)
+
+    monkeypatch.setattr(EdgesOut, "_put_in_order", put_slowly)
+    thread = threading.Thread(target=sharded.ask, args=("Whom did Anna meet?",))
+    thread.start()
+    assert is_ordering.wait(10)
+    threading.Timer(0.2, go_on.set).start()  # the fork waits for it
+    release = held(sharded._known_shards.relations[0].numbers._lock)
+
+    def work():
+        assert sharded.ask("Whom did Anna meet?", budget=200).ids == expected
+
+    try:
+        assert in_child(work) == 0
+    finally:
+        release.set()
+        go_on.set()
+        thread.join()
 
 
 @pytest.fixture

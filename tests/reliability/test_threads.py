@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import pickle
 import sys
 import threading
 import time
@@ -12,6 +14,7 @@ import pytest
 from clew import Document, Graph, Index, recipes
 from clew.graph.sizes import MAX_SAMPLE, SizeEstimate
 from clew.index.last_places import LastPlaces
+from clew.on_demand import FunctionOnDemand
 
 NAMES = ["Anna", "Ben", "Cleo", "Dora", "Emil"]
 DOCUMENTS = [
@@ -119,3 +122,65 @@ def test_what_other_threads_write_is_measured_and_read_meanwhile(eager_switching
     for thread in threads:
         thread.join()
     assert not failures
+
+
+class Dictionaries(pickle.Pickler):
+    """Pickles, and notes each dictionary, set or list that it goes through, with its length."""
+
+    def __init__(self):
+        super().__init__(io.BytesIO())
+        self.read = []
+
+    def persistent_id(self, obj):
+        if isinstance(obj, (dict, set, list)):
+            self.read.append((obj, len(obj)))
+
+
+@pytest.fixture
+def many():
+    """So many documents that vectors are bags of words, with names that repeat."""
+    documents = [
+        Document(f"d{i}", f"{NAMES[i % 5]} met number {i} in hall {i % 7}.", {"hall": i % 7})
+        for i in range(1100)
+    ]
+    facts = {f"d{i}": [(NAMES[i % 5], "met", f"number {i}")] for i in range(0, 1100, 20)}
+    return Index.from_documents(documents, facts=facts)
+
+
+MORE = Document("more", "Zoe met Anna in the observatory.", facts=[("Zoe", "met", "Anna")])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda many, folder: many,
+        lambda many, folder: many.add([MORE]),
+        lambda many, folder: many.filtered({"hall": [1, 2, 3, 4, 5]}),
+        lambda many, folder: many.save(folder) or Index.load(folder),
+        lambda many, folder: Index.from_documents(DOCUMENTS, facts=FACTS),
+    ],
+    ids=["built", "changed", "filtered", "loaded", "small"],
+)
+def test_what_a_copy_goes_through_does_not_grow_by_questions(many, make, tmp_path):
+    """Another thread's question would end the copy: "dictionary changed size during iteration"."""
+    index, pickler = make(many, tmp_path / "index"), Dictionaries()
+    pickler.dump(index)
+    for recipe in recipes.names():
+        index.ask("Whom did Anna meet in the observatory?", recipe=recipe, where={"hall": [1, 2]})
+        index.ask("Whom did Anna meet in the observatory?", recipe=recipe)
+    _ = index.add([Document("new", "Anna met Yusuf.")]).delete(["d1"]).ask("Whom did Anna meet?")
+    assert [obj for obj, length in pickler.read if len(obj) != length] == []
+
+
+def test_a_function_is_called_once_its_module_is_whole(tmp_path, monkeypatch):
+    """Four threads read the first files of a process at once: the format is being imported then."""
+    name = "clew_test_of_a_slow_module"
+    code = "import time\ntime.sleep(0.3)\n\n\ndef answer():\n    return 42\n"
+    (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    answer = FunctionOnDemand(name, "answer")
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(lambda _: answer(), range(4))) == [42] * 4
+    finally:
+        sys.modules.pop(name, None)

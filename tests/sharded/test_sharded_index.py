@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
@@ -13,8 +16,10 @@ import pytest
 import clew
 from clew import link, recipes
 from clew.remote import Bounds
-from clew.sharded import ShardedIndex
+from clew.sharded import ShardedIndex, sharded_index
 from clew.sharded.index_store import figures_of
+from clew.sharded.known_shards import KnownShards
+from clew.sharded.sharded_index import MAX_FILTERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
@@ -280,3 +285,30 @@ def test_entities_that_several_shards_name_count_once():
             one, other = (each.ask(question, recipe=recipe) for each in (whole, opened))
             scores = {item.id: item.score for item in one}
             assert {item.id: item.score for item in other} == pytest.approx(scores)
+
+
+@pytest.fixture
+def quick_turns():
+    """Have threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_threads_ask_with_more_filters_than_are_remembered(monkeypatch, quick_turns):
+    """What takes time is left out, so that threads meet where filters are remembered."""
+    shard = clew.Index.from_documents(["The ferry sails at ten."])
+    filtered = [replace(shard, graph=replace(shard.graph)) for _ in range(4 * MAX_FILTERS)]
+    sharded = ShardedIndex.open([shard])
+    known = sharded._known_shards
+    monkeypatch.setattr(sharded_index, "filtered_index", lambda _, where: filtered[where])
+    monkeypatch.setattr(sharded_index, "figures_of", lambda index, _: index)
+    monkeypatch.setattr(KnownShards, "of", lambda corpora, _: corpora)
+
+    def ask(number):
+        wanted = [(number + i) % len(filtered) for i in range(40_000)]
+        return [sharded._allowed(known, where)[0] is filtered[where] for where in wanted]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(map(all, threads.map(ask, range(8))))

@@ -64,6 +64,10 @@ class BagSegment:
     other_rows: NDArray[np.int64]
     others: Vectors
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the fields, since questions add to what else is known."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def shape(self) -> tuple[int, int]:
         return len(self.scales), self.others.shape[1]

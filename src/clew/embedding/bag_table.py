@@ -28,6 +28,7 @@ from clew.embedding.static import (
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
 from clew.forking import renew_after_fork
 from clew.graph import (
+    CopiedAtOnce,
     Floats,
     Vectors,
     freeze,
@@ -81,7 +82,7 @@ class _NumberingLock:
 NUMBERING = _NumberingLock()
 
 
-class _OfTerms:
+class _OfTerms(CopiedAtOnce):
     """Terms by number, with what they have by themselves; it is computed when it is asked for.
 
     Args:
@@ -215,11 +216,18 @@ class BagTable:
         """Return what a copy is made of: with all terms, since bags may be copied behind it.
 
         A copy has its rows elsewhere in memory, so that it has to learn anew which are asked for.
+        What is kept of texts, and the numbers of terms, other threads add to meanwhile.
         """
         for reference in self._late.copy():
             if (texts := reference()) is not None:
                 texts.count()
-        return self.__dict__ | {"_late": None, "_asked": Kept(MAX_SORTED)}
+        return self.__dict__ | {
+            "_late": None,
+            "_numbers": None,
+            "_asked": Kept(MAX_SORTED),
+            "recent": Kept(MAX_COUNTED),
+            "counted_texts": Kept(MAX_WITHOUT_BAGS),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state | {"_late": set()})
@@ -357,17 +365,25 @@ class BagTable:
 
     def compare_also(self, bags: Bags) -> None:
         """Let later factors have the pieces of some rows, too."""
-        compared = np.zeros(PIECES, np.bool_)
-        compared[self._compared.pieces] = True
-        compared[bags.columns[bags.places]] = True
-        self._known_compared = ComparedPieces.of(compared)
+        own = bags.columns[bags.places]
+        with NUMBERING.lock:  # of two threads, neither forgets what the other lets it have
+            compared = np.zeros(PIECES, np.bool_)
+            compared[self._known_or_first().pieces] = True
+            compared[own] = True
+            self._known_compared = ComparedPieces.of(compared)
 
     @property
     def _compared(self) -> ComparedPieces:
         """The pieces that rows have, as far as is known: at first those of the embedder's texts."""
-        if self._known_compared is None:
-            self._known_compared = ComparedPieces.of(self.embedder.piece_counts > 0)
-        return self._known_compared
+        known = self._known_compared
+        if known is None:
+            with NUMBERING.lock:
+                known = self._known_compared = self._known_or_first()
+        return known
+
+    def _known_or_first(self) -> ComparedPieces:
+        known = self._known_compared
+        return ComparedPieces.of(self.embedder.piece_counts > 0) if known is None else known
 
     @cached_property
     def piece_roots(self) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.kernels.bags import bag_sums
 from clew.graph import (
+    CopiedAtOnce,
     Floats,
     Vectors,
     expand_ranges,
@@ -31,7 +32,7 @@ MAX_IN_KEYS = 1 << 32  # rows, or columns times counts: a half of a whole number
 
 
 @dataclass(frozen=True, eq=False)
-class Bags:
+class Bags(CopiedAtOnce):
     """How often each row has each of its columns.
 
     Attributes:

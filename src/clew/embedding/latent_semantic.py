@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.compressed_rows import CompressedRows
 from clew.algorithms.ranking import dense_ranks
-from clew.graph import Floats, Vectors, freeze, unit_rows
+from clew.graph import CopiedAtOnce, Floats, Vectors, freeze, unit_rows
 from clew.text.words import terms
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ WHOLE_WORD_PLACES = 4  # of the word itself in its signature
 
 
 @dataclass(frozen=True, eq=False)
-class LatentSemantic:
+class LatentSemantic(CopiedAtOnce):
     """An embedder that is fitted on a corpus: texts -> float32 rows of length 1.
 
     It consists of plain arrays of at most about 50 MB. With v words, r directions and h signature

@@ -18,6 +18,7 @@ from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.embedding.raw_vectors import to_array
 from clew.graph import (
     AnyVectors,
+    CopiedAtOnce,
     Floats,
     Mask,
     Rows,
@@ -80,7 +81,7 @@ class _Rounded:
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedSegment:
+class RoundedSegment(CopiedAtOnce):
     """Rows of a column of vectors as whole numbers; see `VectorSegment`.
 
     Attributes:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         seal,
         unit_rows,
     )
+    from clew.graph.copied_at_once import CopiedAtOnce
     from clew.graph.core import CONNECTORS, GraphColumns
     from clew.graph.deferred_edges import DeferredEdges, LateEdges, LateLists
     from clew.graph.deferred_vectors import DeferredSegment
@@ -84,6 +85,7 @@ else:
                 "expand_ranges first_places freeze in_blocks offsets_of release_pages row_blocks "
                 "row_mask seal unit_rows"
             ),
+            "copied_at_once": "CopiedAtOnce",
             "core": "CONNECTORS GraphColumns",
             "deferred_edges": "DeferredEdges LateEdges LateLists",
             "deferred_vectors": "DeferredSegment",
@@ -116,6 +118,7 @@ __all__ = [
     "EMPTY",
     "Adjacency",
     "AnyVectors",
+    "CopiedAtOnce",
     "DeferredEdges",
     "DeferredSegment",
     "DenseSegment",

@@ -17,6 +17,7 @@ from typing import Any, NoReturn, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clew.graph.copied_at_once import CopiedAtOnce
 from clew.graph.long_tuples import pick, places_among
 
 Floats = NDArray[np.float64]
@@ -297,7 +298,7 @@ def unit_rows(rows: NDArray[Float]) -> NDArray[Float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class Labels(CopiedAtOnce):
     """A column of words that repeat.
 
     Attributes:

@@ -25,6 +25,7 @@ from clew.graph.columns import (
     release_pages,
     seal,
 )
+from clew.graph.copied_at_once import CopiedAtOnce
 
 MIN_ROWS = 1024  # of a segment; shorter ones are copied into one
 MAPPED_ROWS = 32  # of a file, copied before its pages go: with each come some of its neighbourhood
@@ -89,7 +90,7 @@ class ComparesSeveral(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class DenseSegment:
+class DenseSegment(CopiedAtOnce):
     """Rows that are an array.
 
     Attributes:

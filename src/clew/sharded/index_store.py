@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import top_k
+from clew.forking import MAX_WAIT, renew_after_fork
 from clew.graph import (
     AnyVectors,
     Facts,
@@ -379,6 +380,31 @@ class _StemNumbersPart:
         return {key_of_stem(stem): n for stem, n in graph.part(InvertedIndexPart()).stems.items()}
 
 
+class _OrderingLock:
+    """A lock that nobody holds at a fork: edges that are half in order could not be mended."""
+
+    def __init__(self) -> None:
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Renew the lock, which the forking thread holds."""
+        self.lock, self._is_paused = threading.Lock(), False
+
+    def pause(self) -> None:
+        """Wait until no edges are being put in order."""
+        self._is_paused = self.lock.acquire(timeout=MAX_WAIT)
+
+    def resume(self) -> None:
+        """Let edges be put in order again."""
+        if self._is_paused:
+            self._is_paused = False
+            self.lock.release()
+
+
+ORDERING = _OrderingLock()
+
+
 class _EdgesOut:
     """The edges of every node in one direction, the strongest first.
 
@@ -396,7 +422,7 @@ class _EdgesOut:
         edges = Ragged.grouped(own, n)
         self.starts = edges.starts
         self._targets, self._weights = other[edges.values], weights[edges.values]
-        self._is_ordered, self._lock = np.diff(self.starts) < 2, threading.Lock()
+        self._is_ordered = np.diff(self.starts) < 2
 
     def strongest(self, numbers: Rows, most: int) -> tuple[Rows, Floats, NDArray[np.int64]]:
         """Return where the strongest edges of nodes lead, their weights, and how many each has.
@@ -407,7 +433,7 @@ class _EdgesOut:
         """
         new = distinct(numbers[~self._is_ordered[numbers]])
         if len(new):
-            with self._lock:
+            with ORDERING.lock:
                 self._put_in_order(new)
         lengths = self.starts[numbers + 1] - self.starts[numbers]
         slots = expand_ranges(self.starts[numbers], np.minimum(lengths, most))

@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from clew.forking import renew_after_fork
 from clew.graph import (
     AnyVectors,
     DeferredSegment,
@@ -108,6 +109,11 @@ class WordNumbers:
     def __init__(self) -> None:
         self.words: list[str] = []
         self._numbers: dict[str, int] = {}
+        self.renew_locks()
+        renew_after_fork(self)
+
+    def renew_locks(self) -> None:
+        """Renew the lock: after a fork, another thread may have held it."""
         self._lock = threading.Lock()
 
     def of(self, words: Iterable[str]) -> list[int]:
@@ -115,9 +121,11 @@ class WordNumbers:
         with self._lock:
             found = []
             for word in words:
-                number = self._numbers.setdefault(word, len(self.words))
-                if number == len(self.words):
-                    self.words.append(word)
+                number = self._numbers.get(word)
+                if number is None:
+                    number = len(self.words)
+                    self.words.append(word)  # first: a fork may leave it at that
+                    self._numbers[word] = number
                 found.append(number)
             return found
 

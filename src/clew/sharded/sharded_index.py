@@ -38,6 +38,7 @@ from clew.remote.working_subgraph import Bounds, WorkingSubgraph, pull
 from clew.sharded.index_store import IndexStore, figures_of
 from clew.sharded.known_shards import KnownShards
 from clew.sharded.sharded_store import Gather, ShardedStore
+from clew.text.kept import Kept
 
 Source: TypeAlias = str | os.PathLike[str] | Index
 """A shard: the folder of a saved index, an address of one in a database, or an index."""
@@ -96,7 +97,7 @@ class ShardedIndex(PulledIndex):
         self.names, self.bounds = tuple(names), bounds
         self._indexes, self._databases, self._keywords = tuple(indexes), databases, keywords
         self._known_shards: KnownShards | None = None
-        self._filtered: dict[object, KnownShards] = {}
+        self._filtered = Kept[object, KnownShards](MAX_FILTERS)
         self._threads: ThreadPoolExecutor | None = None
         if databases:
             self._threads = ThreadPoolExecutor(len(databases), thread_name_prefix="clew-shard")
@@ -262,7 +263,8 @@ class ShardedIndex(PulledIndex):
 
     async def _shards(self, sessions: Mapping[int, AnySession], gather: Gather) -> KnownShards:
         """Return what is known of the shards; what is not is read."""
-        if self._known_shards is None:
+        known = self._known_shards  # another thread forgets it where a shard was written
+        if known is None:
             places = list(self._databases)
             read = dict(
                 zip(
@@ -275,9 +277,9 @@ class ShardedIndex(PulledIndex):
                 read[place] if index is None else figures_of(index, place)
                 for place, index in enumerate(self._indexes)
             ]
-            self._known_shards = KnownShards.of(corpora, self._indexes)
+            known = self._known_shards = KnownShards.of(corpora, self._indexes)
             self._filtered.clear()
-        return self._known_shards
+        return known
 
     async def _read(self, place: int, session: AnySession) -> CorpusFigures:
         address, database = self._databases[place]
@@ -293,15 +295,14 @@ class ShardedIndex(PulledIndex):
             None if index is None else filtered_index(index, where) for index in self._indexes
         ]
         key = tuple(None if index is None else id(index.graph) for index in indexes)
-        if key not in self._filtered:
+        filtered = self._filtered.get(key)
+        if filtered is None:
             corpora = [
                 known if index is None else figures_of(index, place)
                 for place, (known, index) in enumerate(zip(shards.corpora, indexes, strict=True))
             ]
-            while len(self._filtered) >= MAX_FILTERS:
-                self._filtered.pop(next(iter(self._filtered)))
-            self._filtered[key] = KnownShards.of(corpora, indexes)
-        return self._filtered[key]
+            filtered = self._filtered.put(key, KnownShards.of(corpora, indexes))
+        return filtered
 
     async def _pull(
         self,

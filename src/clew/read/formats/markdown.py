@@ -353,6 +353,9 @@ def _parser(inline: bool = True) -> MarkdownIt:
                 words.inline.parse(token.content, words, state.env, token.children)
 
     parser.core.ruler.at("inline", parse_words)
+    for each in (parser, words):
+        for ruler in (each.core.ruler, each.block.ruler, each.inline.ruler, each.inline.ruler2):
+            ruler.getRules()  # it lists them at the first call, and other threads may see half
     return parser
 
 

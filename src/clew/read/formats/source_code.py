@@ -128,7 +128,7 @@ def parse_source(raw: bytes, language: str) -> SyntaxNode | None:
     """
     if language == "cpp":
         raw = _EXPORTED.sub(_blank, raw)
-    parser, reports = _parser(language), 0
+    parser, reports = _new_parser(language), 0
     max_reports = MIN_REPORTS + REPORTS_PER_BYTE * len(raw)
 
     def is_too_long(_offset: int, _has_error: bool = False) -> bool:
@@ -142,7 +142,6 @@ def parse_source(raw: bytes, language: str) -> SyntaxNode | None:
     try:
         root: SyntaxNode = parser.parse(chunk_at, progress_callback=is_too_long).root_node
     except ValueError:  # the parse was stopped
-        parser.reset()
         return None
     return root
 
@@ -171,8 +170,8 @@ def find_grammar(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be mi
     return tree_sitter.Language(source)
 
 
-@lru_cache
-def _parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+def _new_parser(language: str) -> Any:  # noqa: ANN401  # tree-sitter may be missing
+    """Return a parser that no other thread has: it asks for its text, and others run meanwhile."""
     grammar = find_grammar(language)
     import tree_sitter
 
