@@ -215,6 +215,18 @@ def test_main_text_alone_is_read_but_never_nothing():
     assert parse_page("").text == ""
 
 
+def test_an_article_beside_which_most_is_said_is_no_main_part():
+    card = "<article><h2>More</h2>A card.</article>"
+    links = "".join(f"<div><a href='{n}'>Page {n}</a></div>" for n in range(40))
+    said = f"<p>{'What the page says. ' * 9}</p>"
+    page = parse_page(f"<body>{links}{said}{card}</body>").text
+    assert "What the page says." in page
+    assert "A card." in page
+    assert parse_page(f"<body>{links}<article>{said}</article><p>Aside.</p></body>").text == (
+        ("What the page says. " * 9).strip()
+    )
+
+
 def test_a_page_nested_too_deep_for_recursion_is_read():
     assert parse_page("<div>" * 5_000 + "deep" + "</div>" * 5_000).text == "deep"
     assert "deep" in parse_page("<ul><li>" * 300 + "deep").text

@@ -113,6 +113,23 @@ def test_of_several_versions_the_plain_one_is_read_and_else_the_page(tmp_path):
     assert skipped == more == []
 
 
+def test_a_plain_version_that_is_a_note_gives_way_to_one_that_says_much_more(tmp_path):
+    made = message("This message needs a program that shows HTML.")
+    made.add_alternative(f"<p>{'The ferry sails at ten. ' * 8}", subtype="html")
+    (document,), _ = read(tmp_path / "a.eml", made)
+    assert (body(document), document.format) == (
+        ("The ferry sails at ten. " * 8).strip(),
+        "markdown",
+    )
+    made = message("The ferry sails at ten, and not at nine, on Mondays.")
+    made.add_alternative(f"<p>{'The ferry sails at ten. ' * 8}", subtype="html")
+    (document,), _ = read(tmp_path / "b.eml", made)
+    assert (body(document), document.format) == (
+        "The ferry sails at ten, and not at nine, on Mondays.",
+        "text",
+    )
+
+
 def test_attachments_are_named_and_not_read(tmp_path):
     made = message("See the plan.")
     html = EmailMessage()

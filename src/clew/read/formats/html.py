@@ -2,10 +2,11 @@
 
 Scripts, styles, forms, navigation and hidden elements are left out, but for a form that is around
 most of the page, as ASP.NET writes one. Where the page marks its main part (`main`, or its one
-`article`), only that part is read; otherwise the whole body without its header, footer and asides.
-Emphasis leaves no mark, since nothing reads it. A page that forwards its readers to another one and
-has little more to say is not read: the other one is. Of the front matter of a page that a generator
-of sites reads (Jekyll, Hugo) the title is read, where the page has none.
+`article`, unless most is said beside it), only that part is read; otherwise the whole body without
+its header, footer and asides. Emphasis leaves no mark, since nothing reads it. A page that forwards
+its readers to another one and has little more to say is not read: the other one is. Of the front
+matter of a page that a generator of sites reads (Jekyll, Hugo) the title is read, where the page
+has none.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ NO_CONTENT_ROLES = frozenset(
 )
 SURROUNDINGS = frozenset(("header", "footer", "aside"))
 SURROUNDING_ROLES = frozenset(("banner", "contentinfo", "complementary"))
+OTHER_PROSE = "body p:not(nav p, header p, footer p, aside p, article p)"
+MIN_SHARE = 0.5  # of the paragraphs beside it, which an article has that is the main part
 PROSE = "p, table, ul, ol, h1, h2, h3, h4, h5, h6"  # of which a form around a page has some
 _DECLARED = re.compile(
     rb"<meta[^<>]+charset\s*+=\s*+[\"']?+\s*+([\w:.-]+)|^\s*<\?xml[^>]+encoding\s*=\s*[\"']([\w:.-]+)",
@@ -277,8 +280,10 @@ def _roots(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode, _Strictness]]:
     """Yield the elements to read, until one of them has text: the main part, then the body."""
     main = tree.css_first("main") or tree.css_first('[role="main"]')
     articles = tree.css("article")
-    if main is not None or len(articles) == 1:
-        yield main if main is not None else articles[0], _Strictness.CONTENT
+    if main is None and len(articles) == 1 and _is_main_part(articles[0], tree):
+        main = articles[0]
+    if main is not None:
+        yield main, _Strictness.CONTENT
     if tree.body is not None:
         yield tree.body, _Strictness.MAIN
         yield tree.body, _Strictness.EVERYTHING
@@ -316,6 +321,15 @@ def _write_tree(root: LexborNode, writer: MarkdownWriter, strictness: _Strictnes
             node = node.parent
             writer.leave(node.tag or "")
         node = node.next
+
+
+def _is_main_part(article: LexborNode, tree: LexborHTMLParser) -> bool:
+    """Return whether the only article of a page has a fair share of what the page says.
+
+    Paragraphs beside it count, and no links: of many pages these are the most.
+    """
+    others = sum(len(paragraph.text(strip=True)) for paragraph in tree.css(OTHER_PROSE))
+    return _size(article) >= MIN_SHARE * others
 
 
 def _form_around(root: LexborNode) -> int | None:

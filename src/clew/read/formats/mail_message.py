@@ -7,7 +7,7 @@ of HTML. Quoted replies stay, and so does a message that is forwarded as a part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email import message_from_bytes
@@ -28,6 +28,8 @@ MAX_HEADER = 5_000  # characters; the standard library takes more than linear ti
 MAX_COMPARED = 20_000_000  # lines with the boundaries of the parts that these may be in
 MAX_PEOPLE = 3  # that are named in the text of a message
 MAX_NAME = 120  # characters of the name of an attachment
+MAX_NOTE = 40  # words of a plain version that may be a note about another one
+NOTE_SHARE = 4  # times the words of a note, which another version has more of that is read
 TEXTS = ("text/plain", "text/html", "text/markdown", "text/x-patch", "text/x-diff")  # that are read
 _BOUNDARY = re.compile(rb"boundary[*\d]*=", re.IGNORECASE)
 # What the standard library raises for odd messages, beside its own errors.
@@ -143,6 +145,10 @@ class _Headers(NamedTuple):
         return "\n".join([*lines, *([f"Date: {when}"] if when else [])])
 
 
+def _n_words(texts: Sequence[str]) -> int:
+    return sum(len(text.split()) for text in texts)
+
+
 def _headers_of(message: EmailMessage) -> _Headers:
     date = str(message["Date"] or "")
     try:
@@ -221,17 +227,26 @@ class _Reading:
     def _best(self, part: EmailMessage) -> Iterator[str]:
         """Yield the texts of the first version that has some: the plain one, else the last ones.
 
-        Of the other versions only the files are named that they have beside their texts.
+        A plain one that is a note, such as that a program is needed that shows HTML, counts only
+        where no other says much more. Of the other versions only the files are named that they have
+        beside their texts.
         """
         versions = _children(part)[::-1]
         versions.sort(key=lambda version: version.get_content_type() != "text/plain")
-        found = False
+        found: list[str] = []
         for version in versions:
-            texts = [] if found else [text for text in self.texts(version) if text.strip()]
-            if found and version.get_content_maintype() == "multipart":
-                self._name_files(version)
-            found = found or bool(texts)
-            yield from texts
+            is_note = bool(found) and _n_words(found) <= MAX_NOTE
+            if found and not is_note:
+                if version.get_content_maintype() == "multipart":
+                    self._name_files(version)
+                continue
+            is_plain = self.is_plain
+            texts = [text for text in self.texts(version) if text.strip()]
+            if _n_words(texts) > NOTE_SHARE * _n_words(found):
+                found = texts
+            else:
+                self.is_plain = is_plain
+        yield from found
 
     def _name_files(self, part: EmailMessage) -> None:
         """Name the parts of a version that are no texts."""
