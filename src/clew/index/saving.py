@@ -73,7 +73,11 @@ def saved_index(index: IndexContents, attachments: Mapping[str, str] = EMPTY) ->
 
 
 def save_contents(
-    index: IndexContents, path: str | os.PathLike[str], attachments: Mapping[str, str] = EMPTY
+    index: IndexContents,
+    path: str | os.PathLike[str],
+    attachments: Mapping[str, str] = EMPTY,
+    *,
+    beside: bool = True,
 ) -> None:
     """Save an index, which remembers where: the next save there writes what has changed.
 
@@ -81,6 +85,7 @@ def save_contents(
         index: What is saved.
         path: As in `clew.store.save`, or the address of a database or a storage.
         attachments: Texts that are saved with it, by name.
+        beside: As in `clew.store.save`.
 
     Where another was saved there since the index was loaded or saved, the log says so.
     """
@@ -92,7 +97,7 @@ def save_contents(
     if is_storage(path):
         saved = _storage().publish(record, path)
     else:
-        saved = store.save(record, path, beside=True)
+        saved = store.save(record, path, beside=beside)
     before, now = index.follows, _generation_of(saved)
     for name, value in (("saved_as", saved), ("follows", now)):
         object.__setattr__(index, name, value)  # no part of its value, as what a graph keeps

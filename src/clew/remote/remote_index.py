@@ -24,6 +24,7 @@ from clew.index.contents import IndexContents
 from clew.index.index import Index
 from clew.index.options import check_names, documents_keywords, option_names
 from clew.index.question import QueryKeywords, QueryOptions, Where, check_question
+from clew.index.saving import save_contents
 from clew.index.weights import with_weights_as_built
 from clew.items import Step
 from clew.read import Triple
@@ -98,7 +99,7 @@ class RemoteIndex(PulledIndex):
         self.address, self.bounds = address, bounds
         self._database, self._keywords, self._kept_whole = database, keywords, kept_whole
         self._corpus: CorpusFigures | None = None
-        self._whole: tuple[int, Index] | None = None
+        self._whole: tuple[int, int, Index] | None = None  # behind its number and version
         self._read_later = set[str | Method]()  # recipes that looked at what is left out
         self._folder = tempfile.TemporaryDirectory(prefix="clew-")
         self._lock = threading.RLock()  # of the folder and of what is kept
@@ -344,15 +345,16 @@ class RemoteIndex(PulledIndex):
     def _load(self, session: DatabaseSession, found: FoundIndex) -> Index:
         with self._lock:
             for _ in range(ATTEMPTS):
-                if self._whole is not None and self._whole[0] == found.version:
-                    return self._whole[1]
+                if self._whole is not None and self._whole[:2] == (found.number, found.version):
+                    return self._whole[2]
                 root = Path(self._folder.name)
                 try:
                     finish(read_folder(self._database, session, found, root))
                 except IndexChangedError:
                     found = finish(self._database.find(session, self.address))
                 else:
-                    self._whole = found.version, Index.load(root, **self._keywords)
+                    whole = Index.load(root, **self._keywords)
+                    self._whole = found.number, found.version, whole
             raise never_still()
 
     @property
@@ -419,14 +421,14 @@ class RemoteIndex(PulledIndex):
                 self._whole = None
                 raise
             if after is not before:
-                self._whole = found.version + 1, after
+                self._whole = found.number, found.version + 1, after
                 self._corpus = None
 
     def _write(
         self, session: DatabaseSession, found: FoundIndex, after: Index, before: Index
     ) -> None:
         root = Path(self._folder.name)
-        after.save(root)
+        save_contents(after, root, beside=False)  # the very files are written to the database
         # With the weights of words as they are now, one change would write all vectors anew.
         after, before = with_weights_as_built(after), with_weights_as_built(before)
         finish(self._database.write(session, found, after, before.graph, root))
