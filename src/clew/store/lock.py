@@ -26,6 +26,18 @@ def locked(folder: Path, *, wait: Callable[[], bool] | bool = False) -> Iterator
     Raises:
         BlockingIOError: Another process or thread holds it, and it is not waited for.
     """
+    descriptor = _locked(folder, wait)
+    while not _is_of(descriptor, folder / LOCK):  # who had it has deleted the index, and the file
+        os.close(descriptor)
+        descriptor = _locked(folder, wait)
+    try:
+        yield
+    finally:
+        os.close(descriptor)  # releases the lock
+
+
+def _locked(folder: Path, wait: Callable[[], bool] | bool) -> int:
+    """Return the descriptor of the locked file."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
         while not _acquire(descriptor):
@@ -36,9 +48,18 @@ def locked(folder: Path, *, wait: Callable[[], bool] | bool = False) -> Iterator
                 f"another process or thread is saving an index to {folder}; "
                 "wait until it is done, then save again"
             )
-        yield
-    finally:
-        os.close(descriptor)  # releases the lock
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _is_of(descriptor: int, file: Path) -> bool:
+    """Return whether an open file is the one that has a name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(file))
+    except FileNotFoundError:
+        return False
 
 
 if sys.platform == "win32":
