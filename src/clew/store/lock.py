@@ -40,18 +40,18 @@ def _locked(folder: Path, wait: Callable[[], bool] | bool) -> int:
     """Return the descriptor of the locked file."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | disk.PLAIN_ONLY, 0o666)
     try:
-        while not _acquire(descriptor):
-            if wait() if callable(wait) else wait:
-                time.sleep(PAUSE)
-                continue
-            raise BlockingIOError(
-                f"another process or thread is saving an index to {folder}; "
-                "wait until it is done, then save again"
-            )
+        while not (is_held := _acquire(descriptor)) and (wait() if callable(wait) else wait):
+            time.sleep(PAUSE)
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    if is_held:
+        return descriptor
+    os.close(descriptor)
+    raise BlockingIOError(
+        f"another process or thread is saving an index to {folder}; "
+        "wait until it is done, then save again"
+    )
 
 
 def _is_of(descriptor: int, file: Path) -> bool:
