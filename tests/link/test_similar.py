@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from clew.algorithms.nearest.exact import nearest_of_some
 from clew.graph import Graph
-from clew.link import Similar
+from clew.link import Similar, _shared
 
 
 def weights_of(vectors, rows):
@@ -59,3 +61,46 @@ def test_weights_after_a_change_are_the_very_ones_of_a_build(k):
         edges, expected = link.grow(graph, edges, len(base)), link.on(graph)
         for column in ("tails", "heads", "weights"):
             assert getattr(edges, column).tolist() == getattr(expected, column).tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nodes_that_went_and_came_in_one_step_give_what_a_build_gives(seed, monkeypatch):
+    """And nodes that have lost a neighbour to a new one as near are not compared with all."""
+    random, k = np.random.default_rng(seed), 1 + seed % 5
+    n, width = 200, 2 + seed % 4  # few numbers: many cosines are equal, or almost
+    centres = random.integers(-2, 3, size=(n, width))
+    vectors = (centres + random.normal(0, [0.0, 1e-7, 0.05][seed % 3], centres.shape)).astype(float)
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    vectors = vectors.astype(np.float32)
+    stays = random.random(n) < 0.9
+    new = vectors[~stays] + random.normal(0, 1e-3, (np.count_nonzero(~stays), width))
+    new /= np.maximum(np.linalg.norm(new, axis=1, keepdims=True), 1e-9)
+    link = Similar(k=k, min_similarity=0.3)
+    before = link.on(Graph.of([f"{row}" for row in range(n)], vectors=vectors))
+    after = np.concatenate([vectors[stays], new.astype(np.float32)])
+    graph = Graph.of([f"{row}" for row in range(n)], vectors=after)
+
+    number, ends_stay = np.cumsum(stays) - 1, stays[before.tails] & stays[before.heads]
+    left = before.take(np.flatnonzero(ends_stay))
+    left = replace(left, **{end: number[getattr(left, end)] for end in ("tails", "heads")})
+    bereft = np.isin(before.tails, before.tails[stays[before.tails] & ~ends_stay])
+    searched = []
+    monkeypatch.setattr(
+        _shared, "nearest_of_some", lambda *a: searched.extend(a[1]) or nearest_of_some(*a)
+    )
+    found = link.exchange_some(
+        graph,
+        left,
+        int(stays.sum()),
+        number[before.tails[bereft]].astype(np.int32),
+        before.weights[bereft],
+    )
+    expected = link.on(graph)
+    assert found.tails.tolist() == expected.tails.tolist()
+    assert found.weights == pytest.approx(expected.weights, abs=3e-7)
+    for row in range(n):
+        own, others = found.heads[found.tails == row], expected.heads[expected.tails == row]
+        if set(own) != set(others):  # of cosines that count as equal another may be chosen
+            weights = [after[row] @ after[each].T for each in (own, others)]
+            assert sorted(weights[0]) == pytest.approx(sorted(weights[1]), abs=1e-6)
+    assert len(searched) < len(set(before.tails[bereft].tolist())) or k == 1

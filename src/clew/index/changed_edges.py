@@ -25,6 +25,7 @@ from clew.graph import (
 )
 from clew.graph.filtering import edges_left, node_columns_left
 from clew.index.build import checked_edges, edges_by, late_edges, with_parts
+from clew.link import Similar
 from clew.types import ChangingLink, ExchangingLink, Link
 
 MAX_COMPARED = 0.25
@@ -165,18 +166,22 @@ class _WaitingEdges:
         edges, nodes, n_left = self._known(), self.nodes, int(np.count_nonzero(self.stays))
         if edges is None:
             return checked_edges(self.link, nodes)
-        bereft = np.zeros(n_left, np.bool_)
+        bereft, of_bereft = np.zeros(n_left, np.bool_), (edges.tails[:0], edges.weights[:0])
         if n_left < len(self.stays):
             stays = self.stays
             tail_stays, head_stays = stays[edges.tails], stays[edges.heads]
-            bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))[stays]
+            is_bereft = row_mask(edges.tails[tail_stays & ~head_stays], len(stays))
             number = np.cumsum(stays, dtype=np.int32) - np.int32(1)
+            had = np.flatnonzero(is_bereft[edges.tails])
+            bereft, of_bereft = is_bereft[stays], (number[edges.tails[had]], edges.weights[had])
             edges = edges.take(np.flatnonzero(tail_stays & head_stays))
             edges = replace(edges, tails=seal(number[edges.tails]), heads=seal(number[edges.heads]))
         n_new = len(nodes) - n_left
         if np.count_nonzero(bereft) + n_new > MAX_COMPARED * len(nodes):
             return checked_edges(self.link, nodes)
         if n_left < len(self.stays):
+            if n_new and isinstance(self.link, Similar):
+                return self.link.exchange_some(nodes, edges, n_left, *of_bereft)
             left = self.left if n_new else nodes
             if left is None:
                 is_left = np.arange(len(nodes)) < n_left

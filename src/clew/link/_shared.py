@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clew.algorithms.nearest.exact import Neighbours, nearest_of_some, nearest_pairs, with_newer
+from clew.algorithms.ranking import TOLERANCE
 from clew.graph import (
     AnyVectors,
     Edges,
@@ -22,6 +23,7 @@ from clew.graph import (
 
 MANY_VECTORS = 20_000
 MAX_REMEMBERED = 512  # vectors that a column makes and keeps
+SURELY = 4 * TOLERANCE  # by which a cosine is above another, however both are rounded
 PAIRS_AT_ONCE = 2048  # whose vectors are copied, some 20 MB where they have 512 numbers
 
 
@@ -112,6 +114,54 @@ def shrunk_edges(
     again = Edges.of(kind, rows[pairs.rows], rows[pairs.others], cosines)
     edges = Edges.join([kept, again])
     return edges.take(np.argsort(edges.tails, kind="stable"))
+
+
+def exchanged_edges(
+    graph: Graph,
+    left: Edges,
+    lowest: Floats,
+    kind: str,
+    rows: Rows,
+    k: int,
+    min_similarity: float,
+) -> Edges:
+    """Return what `nearest_edges` returns, from its result for a graph with other nodes.
+
+    A node that has lost a neighbour needs no search where new ones are as near as that was: among
+    the others none is nearer than its last neighbour.
+
+    Args:
+        graph: the graph.
+        left: the edges between the nodes that stay, which come first.
+        lowest: float64 [nodes that stay], the lowest weight of the edges from a node that has lost
+            one of `k`; 0 for another.
+        kind: as in `nearest_edges`.
+        rows: as in `nearest_edges`, ascending.
+        k: as in `nearest_edges`.
+        min_similarity: as in `nearest_edges`.
+    """
+    old = int(np.searchsorted(rows, len(lowest)))
+    bounds, known = lowest[rows[:old]], _pairs_of(left, rows)
+    pairs = with_newer(graph.vectors, rows, old, known, k, min_similarity, bounds)
+    places, others, cosines = pairs.rows, pairs.others, pairs.cosines.copy()
+    new = np.flatnonzero((places >= old) | (others >= old))
+    cosines[new] = _cosines_of_pairs(graph.vectors, rows[places[new]], rows[others[new]])
+    at_least = np.append(bounds, np.zeros(len(rows) - old))[places] + SURELY
+    is_sure = (others < old) | (cosines >= at_least)  # what was a neighbour before is one still
+    lacking = np.flatnonzero(
+        (bounds > 0) & (np.bincount(places[is_sure], minlength=len(rows))[:old] < k)
+    )
+    if len(lacking):
+        vectors = take_vectors(graph.vectors, rows)
+        again = nearest_of_some(vectors, lacking, k, min_similarity)
+        stays = ~row_mask(lacking, len(rows))[places]
+        parts = [(places[stays], again.rows), (others[stays], again.others)]
+        places, others = map(np.concatenate, parts)
+        found = _cosines_of_pairs(vectors, again.rows, again.others)
+        cosines = np.concatenate([cosines[stays], found])
+        order = np.argsort(places, kind="stable")
+        places, others, cosines = places[order], others[order], cosines[order]
+    return Edges.of(kind, rows[places], rows[others], cosines)
 
 
 def _cosines_of_pairs(

@@ -8,8 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from clew.graph import Edges, Graph, Mask, Rows, distinct
-from clew.link._shared import edges_from, grown_edges, nearest_edges, shrunk_edges
+from clew.graph import Edges, Graph, Mask, Rows, Vectors, distinct
+from clew.link._shared import (
+    edges_from,
+    exchanged_edges,
+    grown_edges,
+    nearest_edges,
+    shrunk_edges,
+)
 
 DEFINES = "defines"  # the relation of the facts that state the symbols of a file
 CODE_FILE = re.compile(
@@ -73,6 +79,24 @@ class Similar:
     def shrink(self, graph: Graph, left: Edges, bereft: Mask) -> Edges:
         rows = self._compared(graph)
         return shrunk_edges(graph, left, bereft, self.kind, rows, self.k, self.min_similarity)
+
+    def exchange_some(
+        self, graph: Graph, left: Edges, n_left: int, tails: Rows, weights: Vectors
+    ) -> Edges:
+        """Return the edges where some nodes have gone and others have come, in one step.
+
+        Args:
+            graph: the graph afterwards.
+            left: the edges between the nodes that stay, which come first.
+            n_left: how many these are.
+            tails: the tails of all edges that those had which have lost one.
+            weights: the weights of these edges.
+        """
+        lowest, lengths = np.full(n_left, np.inf), np.bincount(tails, minlength=n_left)
+        np.minimum.at(lowest, tails, weights)
+        lowest[lengths < self.k] = 0.0  # there was no other
+        rows = self._compared(graph)
+        return exchanged_edges(graph, left, lowest, self.kind, rows, self.k, self.min_similarity)
 
     def _compared(self, graph: Graph) -> Rows:
         """Return the rows that are compared; that of one depends on its own document alone."""

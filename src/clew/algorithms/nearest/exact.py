@@ -567,6 +567,7 @@ def with_newer(
     before: Neighbours,
     k: int,
     min_cosine: float,
+    lowest: Floats | None = None,
 ) -> Neighbours:
     """Return what `nearest_pairs` returns, from its result for the first rows alone.
 
@@ -579,6 +580,8 @@ def with_newer(
         before: their nearest rows.
         k: neighbours of a row, at most.
         min_cosine: lowest cosine of a neighbour, > 0.
+        lowest: float64 [n_before], what no cosine of a row with one that is not among its nearest
+            exceeds, or 0; newer rows below that are left out. None: 0 for all.
 
     Example:
         >>> before = Neighbours(np.array([0, 1]), np.array([1, 0]), np.array([0.8, 0.8]))
@@ -591,6 +594,8 @@ def with_newer(
     lengths = np.bincount(before.rows, minlength=n_before)
     full = np.flatnonzero(lengths >= k)
     floors[full] = before.cosines[np.cumsum(lengths)[full] - 1]
+    if lowest is not None:
+        floors = np.maximum(floors, lowest.astype(np.float32))
     blocks: list[Pairs] = [(before.rows, before.others, before.cosines)]
     height = max(MIN_HEIGHT, BLOCK_BYTES // (4 * max(n, 1)))
     for start in range(n_before, n, height):
