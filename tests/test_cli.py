@@ -408,25 +408,34 @@ def test_a_reader_that_has_enough_is_no_error():
     assert process.wait() == 0
 
 
-def test_a_terminal_that_lacks_a_character_gets_its_number(folder, saved):
-    command = [
-        sys.executable,
-        "-m",
-        "clew",
-        "ask",
-        saved,
-        "Wörter ⟶ text",
-        "--json",
-        "--limit",
-        "1",
-    ]
-    done = subprocess.run(
-        command,
-        env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-        capture_output=True,
-        check=True,
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_terminal_that_lacks_a_character_gets_its_number(tmp_path, encoding):
+    text = "Wörter ⟶ text 😀"
+    (tmp_path / "words.txt").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "clew", "ask", str(tmp_path), "Which text?", "--no-cache"]
+    said, as_json = (
+        subprocess.run(
+            [*command, *more],
+            env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for more in ([], ["--json"])
     )
-    assert rb"W\xf6rter \u27f6 text" in done.stdout
+    assert text.encode(encoding, "backslashreplace") in said
+    assert json.loads(as_json.decode(encoding))["items"][0]["text"] == text
+
+
+def test_json_has_no_number_that_json_has_not(capsys, tmp_path):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    lines = '{"text": "The heron nests at the pier.", "score": NaN, "size": 1e999, "tall": 0.5}\n'
+    (tmp_path / "birds.jsonl").write_text(lines, encoding="utf-8")
+    asked = ("ask", tmp_path / "birds.jsonl", "Where does the heron nest?", "--json")
+    said = json.loads(run(capsys, *asked)[1], parse_constant=refuse)
+    metadata = said["items"][0]["metadata"]
+    assert (metadata["score"], metadata["size"], metadata["tall"]) == (None, None, 0.5)
 
 
 def test_every_recipe_is_listed_with_what_it_does_and_its_stages(capsys):

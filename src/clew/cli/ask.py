@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import warnings
 from dataclasses import is_dataclass, replace
@@ -30,7 +29,7 @@ from clew.cli.source import (
     open_source,
     refuse_building_options,
 )
-from clew.cli.terminal import print_remark, print_result
+from clew.cli.terminal import print_json, print_remark, print_result
 from clew.context import Context
 from clew.conversation import NOTHING, TOO_LONG, Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
@@ -176,7 +175,7 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
         context.to_html(options.html)
         print_remark(f"wrote {options.html}")
     if options.json:
-        print_result(json.dumps(context.to_dict(), ensure_ascii=False, indent=2))
+        print_json(context.to_dict(), indent=2)
     elif options.mermaid:
         print_result(context.to_mermaid().rstrip())
     elif options.sources:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,7 +27,7 @@ from clew.cli.settings import (
     recipe_settings,
 )
 from clew.cli.source import TOKENS, add_pattern_options, existing_path, patterns_of, print_skipped
-from clew.cli.terminal import print_result, shows_progress
+from clew.cli.terminal import print_json, print_result, shows_progress
 from clew.generate import Reports
 from clew.index.config import SYMBOLS
 from clew.index.index import Index
@@ -264,7 +263,7 @@ def measure(options: argparse.Namespace) -> int:
 
 def _print(comparison: Comparison, options: argparse.Namespace) -> int:
     if options.json:
-        print_result(json.dumps(comparison.to_dict(), ensure_ascii=False))
+        print_json(comparison.to_dict())
     else:
         print_result(comparison.to_markdown(intervals=options.intervals).rstrip())
     return 0
@@ -328,7 +327,7 @@ def _judge(options: argparse.Namespace) -> int:
         progress=shows_progress(),
     )
     if options.json:
-        print_result(json.dumps(result.to_dict(), ensure_ascii=False))
+        print_json(result.to_dict())
     else:
         print_result(result.to_markdown())
     return 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from clew import recipes as known
 from clew.cli.parser import Commands, add_command
-from clew.cli.terminal import print_result
+from clew.cli.terminal import print_json, print_result
 from clew.pipeline import Pipeline
 from clew.recipe_files import write_recipe
 from clew.types import Method
@@ -44,7 +43,7 @@ def recipes(options: argparse.Namespace) -> int:
         return 0
     descriptions = {name: describe_recipe(name) for name in options.names or known.names()}
     if options.json:
-        print_result(json.dumps(descriptions, ensure_ascii=False, indent=2))
+        print_json(descriptions, indent=2)
         return 0
     for name, description in descriptions.items():
         default = " (the default)" if name == known.DEFAULT else ""

@@ -9,6 +9,8 @@ import sys
 import unicodedata
 from pathlib import Path
 
+from clew.show.json_text import to_json
+
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 LARGER_BUDGET = (
@@ -56,6 +58,12 @@ def _shown(sign: str) -> str:
 def print_result(text: str = "") -> None:
     """Write a line of the result to stdout."""
     sys.stdout.write(show_controls(text) + "\n")
+
+
+def print_json(content: object, *, indent: int | None = None) -> None:
+    """Write a value to stdout as JSON, which has a form of its own for what stdout cannot show."""
+    shows_all = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print_result(to_json(content, indent=indent, ascii_only=not shows_all))
 
 
 def print_piece(text: str) -> None:

@@ -24,10 +24,11 @@ from clew.serve.bodies import (
     SyncBody,
 )
 from clew.serve.chat import ChatMessage, answer_pieces, cited_items
-from clew.serve.errors import PlainJSONResponse, described, error_body, to_json
+from clew.serve.errors import PlainJSONResponse, described, error_body
 from clew.serve.served_index import MAX_NEIGHBOURS, AskedAnswer, IndexChange
 from clew.serve.service import Service
 from clew.show import path_in_words
+from clew.show.json_text import to_json
 
 EVENTS = "text/event-stream"
 WANTED_ID = Annotated[str, Query(min_length=1, max_length=MAX_ID, description="Of an item.")]

@@ -22,9 +22,10 @@ from clew.serve.chat import (
     source_lines,
     standalone_question,
 )
-from clew.serve.errors import PlainJSONResponse, described, error_body, to_json
+from clew.serve.errors import PlainJSONResponse, described, error_body
 from clew.serve.served_index import AskedAnswer, UnknownIdError
 from clew.serve.service import Service
+from clew.show.json_text import to_json
 
 MODEL = "clew"  # what a client names for the server's own recipe; `clew/RECIPE` for another
 DONE = "data: [DONE]\n\n"

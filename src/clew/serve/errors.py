@@ -5,9 +5,7 @@ A mistake of the program itself is logged, and the asker gets no more than that 
 
 from __future__ import annotations
 
-import json
 import logging
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +19,7 @@ from clew.deadline import DeadlineError
 from clew.model import ModelError
 from clew.serve.served_index import KnownIdError, NoFolderError, ReadOnlyError, UnknownIdError
 from clew.serve.work_queue import QueueFullError
+from clew.show.json_text import to_json
 
 LOGGER = logging.getLogger("clew.serve")
 RETRY_AFTER = 1  # seconds
@@ -57,19 +56,6 @@ class PlainJSONResponse(Response):
     def render(self, content: object) -> bytes:
         """Return the content as JSON."""
         return to_json(content).encode("ascii")
-
-
-def to_json(content: object) -> str:
-    r"""Return the content as JSON in ASCII; a number that JSON has not becomes null.
-
-    Example:
-        >>> to_json({"a": float("nan"), "b": "\ud800"})
-        '{"a": null, "b": "\\ud800"}'
-    """
-    try:
-        return json.dumps(content, allow_nan=False, default=str)
-    except ValueError:
-        return json.dumps(_finite(content), allow_nan=False, default=str)
 
 
 def error_body(message: str, kind: str) -> dict[str, Any]:
@@ -136,13 +122,3 @@ def _problems(error: RequestValidationError) -> str:
         problems.append(f"{place}: {one['msg']}{came}")
     more = len(error.errors()) - len(problems)
     return ". ".join(problems) + (f". And {more} more" if more > 0 else "")
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
-    return value
