@@ -16,7 +16,7 @@ import pytest
 import clew
 from clew import cli
 from clew.conversation import NOTHING, TOO_LONG
-from clew.model import OpenAICompatible
+from clew.model import ModelError, OpenAICompatible
 from clew.text.pronouns import has_pronoun
 
 HARBOUR = Path(__file__).parents[1] / "examples" / "harbour"
@@ -186,6 +186,9 @@ def test_a_stream_that_breaks_is_an_error_and_what_came_was_seen():
 class Server(BaseHTTPRequestHandler):
     """Answers as OpenAI's chat completions do, in two pieces where they are asked for."""
 
+    streams = True
+    instead = ""  # what comes in the place of an answer
+
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append((self.path, self.headers["Authorization"], asked))
@@ -193,13 +196,16 @@ class Server(BaseHTTPRequestHandler):
         body = json.dumps(
             {"choices": [whole], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
         )
-        if asked.get("stream"):
+        is_stream = bool(asked.get("stream")) and self.streams and not self.instead
+        if is_stream:
             pieces = [
                 {"choices": [{"index": 0, "delta": {"content": one}}]} for one in ("Jonas", " [1]")
             ]
             body = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces) + "data: [DONE]\n\n"
         self.send_response(200)
-        kind = "text/event-stream" if asked.get("stream") else "application/json"
+        body = self.instead or body
+        is_json = body.startswith("{")
+        kind = "text/event-stream" if is_stream else "application/json" if is_json else "text/html"
         self.send_header("Content-Type", kind)
         self.end_headers()
         self.wfile.write(body.encode())
@@ -235,6 +241,26 @@ def test_an_address_that_speaks_as_openai_does_is_a_model(server, index, monkeyp
     for path, key, asked in server.asked:
         assert (path, key, asked["model"]) == ("/v1/chat/completions", "Bearer a key", "small")
     assert "a key" not in repr(model)
+
+
+def test_a_server_that_knows_no_pieces_answers_whole(server, monkeypatch):
+    pytest.importorskip("openai")
+    monkeypatch.setattr(Server, "streams", False)
+    address = f"http://127.0.0.1:{server.server_port}/v1#small"
+    assert list(clew.Model.of(OpenAICompatible.from_spec(address)).stream("Who?")) == ["Jonas [1]"]
+
+
+@pytest.mark.parametrize(
+    "body", ['{"error": {"message": "out of memory"}}', "<p>out of memory</p>"]
+)
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_a_server_says_in_the_place_of_an_answer_is_shown(server, monkeypatch, body, streams):
+    pytest.importorskip("openai")
+    monkeypatch.setattr(Server, "instead", body)
+    address = f"http://127.0.0.1:{server.server_port}/v1#small"
+    model = clew.Model.of(OpenAICompatible.from_spec(address), retries=0)
+    with pytest.raises(ModelError, match=r"gave no answer, but .*out of memory"):
+        list(model.stream("Who?")) if streams else model("Who?")
 
 
 def test_an_address_without_a_model_is_an_error():

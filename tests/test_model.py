@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import CompletionResponse, MockLLM
 
-from clew.model import AnswerCache, Model, parse_json, read_score
+from clew.model import AnswerCache, Model, ModelError, parse_json, read_score
 from clew.usage import Usage, metered
 
 
@@ -100,6 +100,63 @@ def test_a_stall_is_given_up():
     release.set()
     assert "TimeoutError: no answer within 0.05 seconds" in answer.error
     assert time.monotonic() - begun < 20
+
+
+def test_a_stream_that_stalls_is_given_up_and_what_came_was_seen():
+    release = threading.Event()
+
+    def stalls(prompt):
+        yield "Ben "
+        release.wait(30)
+
+    pieces = Model.of(stalls, timeout=0.2).stream("p")
+    assert next(pieces) == "Ben "
+    with pytest.raises(ModelError, match=r"TimeoutError: nothing came within 0\.2 seconds"):
+        next(pieces)
+    assert not release.is_set(), "the model still waits"
+    release.set()
+
+
+@pytest.mark.parametrize(
+    ("before_failing", "calls"), [([], 3), (["Ben "], 1), (["", ""], 3)], ids=repr
+)
+def test_a_stream_is_begun_again_where_nothing_came_of_it(monkeypatch, before_failing, calls):
+    monkeypatch.setattr("clew.model.model.sleep", lambda seconds: None)
+    asked = []
+
+    def busy(prompt):
+        asked.append(prompt)
+        yield from before_failing
+        if len(asked) < 3:
+            raise OSError("busy")
+        yield "On Corfu."
+
+    with metered() as meter:
+        pieces = Model.of(busy).stream("Where is Ben?")
+        if calls == 1:
+            assert next(pieces) == "Ben "
+            with pytest.raises(ModelError, match="busy"):
+                next(pieces)
+        else:
+            assert list(pieces) == ["On Corfu."]
+    assert asked == ["Where is Ben?"] * calls
+    assert (meter.usage.calls, meter.usage.failed) == (calls, max(1, calls - 1))
+
+
+def test_a_stream_whose_reader_goes_ends_at_its_next_piece():
+    ended = threading.Event()
+
+    def endless(prompt):
+        try:
+            while True:
+                yield "and so on "
+        finally:
+            ended.set()
+
+    pieces = Model.of(endless).stream("p")
+    assert next(pieces) == "and so on "
+    pieces.close()
+    assert ended.wait(30)
 
 
 @pytest.mark.parametrize("where", ["memory", "file"])

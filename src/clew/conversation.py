@@ -202,12 +202,7 @@ class Conversation:
             yield self._quotes(question, context) or NOTHING
         else:
             prompt = answer_prompt(self.model, context.text, question, self._before)
-            is_empty = True
-            for piece in self.model.stream(prompt):
-                is_empty = is_empty and not piece.strip()
-                yield piece
-            if is_empty:
-                raise ModelError(f"the model {self.model.name} gave an empty answer")
+            yield from written_answer(self.model, prompt)
 
     def _quotes(self, question: str, context: Context) -> str:
         """Return quotes that answer the question itself, not what it refers to.
@@ -235,6 +230,24 @@ class Conversation:
         """The conversation so far, in lines of questions and answers."""
         known = self.turns[-REMEMBERED:]
         return [f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in known]
+
+
+def written_answer(model: Model, prompt: str) -> Iterator[str]:
+    """Yield what a model answers, piece by piece.
+
+    Raises:
+        ModelError: The model failed, or its answer is empty.
+
+    Example:
+        >>> list(written_answer(Model.of(lambda prompt: "On Corfu [1]."), "Where is Ben?"))
+        ['On Corfu [1].']
+    """
+    is_empty = True
+    for piece in model.stream(prompt):
+        is_empty = is_empty and not piece.strip()
+        yield piece
+    if is_empty:
+        raise ModelError(f"the model {model.name} gave an empty answer")
 
 
 def standalone_prompt(model: Model, question: str, before: Sequence[str]) -> str:

@@ -417,6 +417,15 @@ def test_a_stream_brings_the_context_and_then_the_answer(index):
         assert "[1] " in whole["text"]
 
 
+def test_an_empty_answer_of_a_model_is_an_error(index):
+    with client_of(index, model=clew.Model.of(lambda prompt: " \n", retries=0)) as client:
+        error_of(client.post("/api/ask", json={"question": QUESTION}), 502, "model_failed")
+        chat = {"messages": [{"role": "user", "content": QUESTION}]}
+        error_of(client.post("/v1/chat/completions", json=chat), 502, "model_failed")
+        text = client.post("/api/ask", json={"question": QUESTION, "stream": True}).text
+        assert "gave an empty answer" in text.partition("event: error")[2]
+
+
 def test_a_model_that_fails_is_an_error_and_no_traceback(index):
     def model(prompt):
         raise ConnectionError("no route to secret.example")

@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from queue import Empty, SimpleQueue
 from time import sleep
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -20,7 +21,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
 from clew.model.prompts import FittedPrompt, fit_prompt
-from clew.model.streaming import pieces_of, streaming_method
+from clew.model.streaming import pieces_of, pieces_within, streaming_method
 from clew.model.thoughts import pieces_without_thoughts, without_thoughts
 from clew.progress import progress_bar
 from clew.text.estimate import estimate_tokens
@@ -88,7 +89,8 @@ class Model:
         name: answers are cached by it.
         complete: takes a prompt and returns a text, a framework's response, or an awaitable of it.
         answers: the cache, or None.
-        timeout: seconds after which a call is given up; None for 300, `math.inf` for no end.
+        timeout: seconds after which a call is given up; None for 300, `math.inf` for no end. Of an
+            answer that comes in pieces, seconds without one.
         max_prompt_tokens: no prompt has more, by `count`. What asks the model leaves out or cuts
             what does not fit, and says so.
         retries: how often a call that fails is made again, after a pause that doubles. Refusals
@@ -191,10 +193,12 @@ class Model:
         """Yield the model's answer as it comes; whole, where the model gives it whole.
 
         An answer that is known already is not asked for again, and one that came in pieces is kept,
-        too. A stream that fails is not begun again, since what came of it may be shown already.
+        too. A call that fails is made again as in `ask`, unless a piece came of it, which may be
+        shown already.
 
         Raises:
-            ModelError: The model failed, or the prompt is above `max_prompt_tokens`.
+            ModelError: The model failed, no piece came within `timeout`, or the prompt is above
+                `max_prompt_tokens`.
 
         Example:
             >>> list(Model.of(lambda prompt: "Ben lives on Corfu.").stream("Where?"))
@@ -206,21 +210,29 @@ class Model:
         if stream is None or is_known or size > self.max_prompt_tokens:
             yield self(prompt)
             return
-        pieces, failed = list[str](), 1
+        timeout = TIMEOUT if self.timeout is None else self.timeout
+        pieces, calls, is_whole = list[str](), 0, False
+
+        def begin() -> Iterator[str]:
+            nonlocal calls
+            calls += 1
+            rest = pieces_within(timeout, lambda: pieces_of(stream(prompt)))
+            return chain(list(islice(rest, 1)), rest)
 
         def coming() -> Iterator[str]:
-            for piece in pieces_of(stream(prompt)):
+            for piece in self._retried(begin):
                 pieces.append(piece)
                 yield piece
 
         try:
             yield from pieces_without_thoughts(coming())
-            failed = 0
+            is_whole = True
         except Exception as problem:
             name = type(problem).__name__
             raise ModelError(f"the model {self.name} failed: {name}: {problem}") from problem
         finally:
-            record_usage(Usage(1, size, self.tokens("".join(pieces)), 1, failed))
+            written = self.tokens("".join(pieces))
+            record_usage(Usage(calls, calls * size, written, calls, calls - is_whole))
         if self.answers is not None:
             self.answers.put(self.name, prompt, "".join(pieces))
 
@@ -300,14 +312,6 @@ class Model:
 
     def _complete(self, prompt: str) -> _Call:
         """Call the model until it answers, fails for good, or has failed too often."""
-        from tenacity import (
-            RetryCallState,
-            Retrying,
-            retry_if_exception,
-            stop_after_attempt,
-            wait_exponential_jitter,
-        )
-
         timeout, calls = TIMEOUT if self.timeout is None else self.timeout, 0
         size = self.tokens(prompt)
 
@@ -316,22 +320,9 @@ class Model:
             calls += 1
             return complete_within(timeout, self.complete, prompt)
 
-        def give_up(state: RetryCallState) -> BaseException:
-            assert state.outcome is not None
-            problem = state.outcome.exception()
-            assert problem is not None
-            return problem
-
-        retrying = Retrying(
-            stop=stop_after_attempt(1 + self.retries),
-            wait=wait_exponential_jitter(initial=FIRST_PAUSE, max=MAX_PAUSE),
-            retry=retry_if_exception(may_pass),
-            sleep=lambda seconds: sleep(seconds),
-            retry_error_callback=give_up,
-        )
         outcome: object
         try:
-            outcome = retrying(attempt)
+            outcome = self._retried(attempt)
         except Exception as problem:  # noqa: BLE001  # whatever the caller's model raises is recorded, with its kind
             outcome = problem
         if not isinstance(outcome, Completion):
@@ -345,6 +336,28 @@ class Model:
             sent, got = outcome.told
         used = Usage(calls, failed * size + sent, got, failed + counted, failed)
         return _Call(outcome, "", used)
+
+    def _retried(self, attempt: Callable[[], Value]) -> Value:
+        """Return what an attempt returns, which is made again where it fails and that may pass.
+
+        Raises:
+            Exception: What the last attempt raised.
+        """
+        from tenacity import (
+            Retrying,
+            retry_if_exception,
+            stop_after_attempt,
+            wait_exponential_jitter,
+        )
+
+        retrying = Retrying(
+            stop=stop_after_attempt(1 + self.retries),
+            wait=wait_exponential_jitter(initial=FIRST_PAUSE, max=MAX_PAUSE),
+            retry=retry_if_exception(may_pass),
+            sleep=lambda seconds: sleep(seconds),
+            reraise=True,
+        )
+        return retrying(attempt)
 
     def ask_all(
         self,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import openai
 
 KEY = "OPENAI_API_KEY"  # the environment's
+MAX_SHOWN = 300  # characters of what came in the place of an answer
 
 
 class _Answer(NamedTuple):
@@ -62,21 +63,29 @@ class OpenAICompatible:
         return f"{self.model} at {self.address}"
 
     def complete(self, prompt: str) -> _Answer:
-        """Return the answer to a prompt."""
+        """Return the answer to a prompt.
+
+        Raises:
+            ValueError: What came has another form, such as a page of HTML, or is an error.
+        """
         done = self._client.chat.completions.create(
             model=self.model, messages=[{"role": "user", "content": prompt}]
         )
+        if not getattr(done, "choices", None):  # the client checks nothing of it
+            raise ValueError(f"{self.address} gave no answer, but {str(done)[:MAX_SHOWN]!r}")
         return _Answer(done.choices[0].message.content or "", done.usage)
 
     def stream_complete(self, prompt: str) -> Iterator[_Answer]:
-        """Yield the answer to a prompt, piece by piece."""
-        whole = ""
+        """Yield the answer to a prompt, piece by piece; whole, where the server knows no pieces."""
+        whole, chunk = "", None
         for chunk in self._client.chat.completions.create(
             model=self.model, messages=[{"role": "user", "content": prompt}], stream=True
         ):
             delta = (chunk.choices[0].delta.content or "") if chunk.choices else ""
             whole += delta
             yield _Answer(whole, delta=delta)
+        if chunk is None:
+            yield self.complete(prompt)
 
     @cached_property
     def _client(self) -> openai.OpenAI:

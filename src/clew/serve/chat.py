@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from clew.cite import citations
 from clew.context import Context
-from clew.conversation import NOTHING, answer_prompt, standalone_prompt
+from clew.conversation import NOTHING, answer_prompt, standalone_prompt, written_answer
 from clew.items import Item
 from clew.model import Model
 from clew.serve.served_index import AskedAnswer
@@ -69,14 +69,14 @@ def answer_pieces(
         model: The model; None for quotes.
 
     Raises:
-        ModelError: The model gave no answer.
+        ModelError: The model gave no answer, or an empty one.
     """
     if not answer.context.items:
         yield NOTHING
     elif model is None:
         yield answer.quotes or ("" if answer.remark else NOTHING)
     else:
-        yield from model.stream(_prompt(answer.context, messages, model))
+        yield from written_answer(model, _prompt(answer.context, messages, model))
 
 
 def cited_items(text: str, context: Context) -> dict[int, Item]:
