@@ -119,6 +119,26 @@ def test_a_class_is_made_with_the_model_behind_the_second_colon(mine, capsys):
     assert Index.load("made").extractor.name.startswith("Triples('huge'")
 
 
+def test_what_an_answer_took_is_said_with_what_its_context_took(mine, capsys):
+    run(capsys, "index docs -o made --model mine:answer --answers kept.answers")
+    mine().busy = False
+    for more, calls in (("", 1), (" --answer", 2)):
+        _, _, err = run(capsys, f"ask made Anna? --recipe agrag --model mine:second{more}")
+        assert f"the language model: {calls} calls" in err
+
+
+@pytest.mark.parametrize("command", ["ask docs Corfu? --answer", "chat docs", "index docs -o made"])
+def test_what_asks_an_address_is_missing_before_anything_is_read(
+    mine, capsys, monkeypatch, command
+):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    code, out, err = run(capsys, f"{command} --model http://127.0.0.1:1/v1#small")
+    assert (code, out) == (2, "")
+    assert err == (
+        "clew: a model behind an address needs the package openai: pip install 'clew[openai]'\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -235,7 +235,7 @@ def test_an_address_that_speaks_as_openai_does_is_a_model(server, index, monkeyp
         7,
         2,
     )
-    talk = clew.Conversation.of(index, model=model)
+    talk = clew.Conversation.of(index, model=f"{address}#small")
     assert list(talk.ask("Who is the coxswain?")) == ["Jonas", " [1]"]
     assert list(talk.turns[0].sources) == [1]
     for path, key, asked in server.asked:

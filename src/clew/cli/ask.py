@@ -39,6 +39,7 @@ from clew.index.saving import is_remote
 from clew.render import STYLES
 from clew.show import check_writable
 from clew.types import Method
+from clew.usage import NO_USAGE, metered
 
 NOTHING_FOUND = 1  # the exit code
 MODEL_LIBRARY = "sentence_transformers"  # which loads the models that --embedder names
@@ -125,7 +126,7 @@ def ask(options: argparse.Namespace) -> int:
     if options.html:
         check_writable(options.html)
     method = _with_style(chosen_method(options), options)
-    model, is_answered = models.typed_model(options), True
+    model, is_answered, usage = models.typed_model(options), True, NO_USAGE
     asked: Any = {"recipe": method, "model": model, **question_parameters(options)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedModelWarning)  # it is a remark here
@@ -138,8 +139,9 @@ def ask(options: argparse.Namespace) -> int:
             index = open_source(options)
             conversation = Conversation.of(index, **asked)
             if options.answer:
-                print_answer(options.question, conversation)
-                context = conversation.turns[-1].context
+                with metered() as meter:  # of the context and of the answer
+                    print_answer(options.question, conversation)
+                context, usage = conversation.turns[-1].context, meter.usage
                 is_answered = conversation.turns[-1].answer not in (NOTHING, TOO_LONG)
             else:
                 context = index.ask(options.question, options=conversation.options)
@@ -148,8 +150,8 @@ def ask(options: argparse.Namespace) -> int:
     elif options.recipe is not None or (options.model is not None and not options.answer):
         for fallback in fallbacks(context):
             print_remark(fallback)
-    if context.usage:
-        print_remark(f"the language model: {context.usage}")
+    if usage := usage or context.usage:
+        print_remark(f"the language model: {usage}")
     _print_context(context, options)
     return 0 if context.items and is_answered else NOTHING_FOUND
 

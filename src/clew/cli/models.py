@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from clew.cli.parser import Parser, non_negative_integer, positive_integer
-from clew.model import MAX_PROMPT_TOKENS, RETRIES, TIMEOUT, Model, ModelSource, OpenAICompatible
+from clew.model import MAX_PROMPT_TOKENS, RETRIES, TIMEOUT, Model, ModelSource
 
 METAVAR = "MODULE:NAME"
 HELP = (
@@ -72,11 +72,11 @@ def model_of(
 
     Raises:
         ValueError: The text has another form, or the module has no such name.
-        ImportError: There is no such module.
+        ImportError: There is no such module, or the package that asks a server is not installed.
         TypeError: The object is no model.
     """
     if spec.startswith(("http://", "https://")):
-        return _with_options(OpenAICompatible.from_spec(spec), options, answers)
+        return _with_options(spec, options, answers)
     module_name, colon, rest = spec.partition(":")
     name, _, model = rest.partition(":")
     if not colon or not module_name or not name:

@@ -12,8 +12,8 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 ACCEPTED = (
-    "a function prompt -> text, async or not, a LangChain model (`invoke`) or a LlamaIndex one "
-    "(`complete`)"
+    "a function prompt -> text, async or not, a LangChain model (`invoke`), a LlamaIndex one "
+    "(`complete`), or ADDRESS#MODEL of a server that speaks as OpenAI's does"
 )
 RETRIED_STATUSES = (408, 409, 425, 429)  # of the 4xx, those that may pass
 PERMANENT = (TypeError, NameError, AttributeError, ImportError, NotImplementedError)

@@ -20,6 +20,7 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from clew.model.cache import AnswerCache
 from clew.model.calls import ACCEPTED, Completion, ModelCall, complete_within, may_pass, method_of
+from clew.model.openai_compatible import OpenAICompatible
 from clew.model.prompts import FittedPrompt, fit_prompt
 from clew.model.streaming import pieces_of, pieces_within, streaming_method
 from clew.model.thoughts import pieces_without_thoughts, without_thoughts
@@ -136,7 +137,8 @@ class Model:
 
         Args:
             source: a function prompt -> text, async or not, a LangChain chat model or LLM, a
-                LlamaIndex LLM, or a `Model`.
+                LlamaIndex LLM, "ADDRESS#MODEL" of a server that speaks as OpenAI's does, such as
+                "http://localhost:11434/v1#qwen3", or a `Model`.
             answers: the cache of answers, or the path of its file. None keeps that of a `Model`.
             timeout: seconds for one call. None keeps that of a `Model`, else it is 300.
             max_prompt_tokens: the most tokens of a prompt. None keeps that of a `Model`, else it is
@@ -147,11 +149,13 @@ class Model:
 
         Raises:
             TypeError: `source` is none of these, or a class.
-            ValueError: a number is out of range.
+            ValueError: a number is out of range, or an address names no model.
+            ImportError: the package that asks a server is not installed.
         """
         cache = (
             answers if answers is None or isinstance(answers, AnswerCache) else AnswerCache(answers)
         )
+        source = _at_address(source) if isinstance(source, str) else source
         model = source if isinstance(source, Model) else cls(_name_of(source), _call_of(source))
         return replace(
             model,
@@ -421,7 +425,7 @@ class _Call(NamedTuple):
     usage: Usage
 
 
-ModelSource: TypeAlias = Model | CompletingModel | InvokableModel | Callable[[str], object]
+ModelSource: TypeAlias = Model | CompletingModel | InvokableModel | Callable[[str], object] | str
 AnswerSource: TypeAlias = AnswerCache | str | os.PathLike[str]
 
 
@@ -439,6 +443,15 @@ def _in_order(
         seen.add(prompt)
         ordered.append(answer)
     return ordered
+
+
+def _at_address(source: str) -> object:
+    """Return the model that an address with a name stands for; another text as it is."""
+    if not source.startswith(("http://", "https://")):
+        return source
+    model = OpenAICompatible.from_spec(source)
+    model.check_client()
+    return model
 
 
 def _call_of(source: object) -> ModelCall:

@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import openai
 
 KEY = "OPENAI_API_KEY"  # the environment's
+CLIENT_MISSING = "a model behind an address needs the package openai: pip install 'clew[openai]'"
 MAX_SHOWN = 300  # characters of what came in the place of an answer
 
 
@@ -57,6 +59,15 @@ class OpenAICompatible:
             )
         return cls(address.rstrip("/"), model)
 
+    def check_client(self) -> None:
+        """Check that it can be asked, before the work that it is for.
+
+        Raises:
+            ImportError: The package that asks it is not installed.
+        """
+        if find_spec("openai") is None:
+            raise ImportError(CLIENT_MISSING)
+
     @property
     def metadata(self) -> str:
         """What it is; with `complete` it makes this a model as LlamaIndex has them."""
@@ -92,7 +103,5 @@ class OpenAICompatible:
         try:
             import openai
         except ModuleNotFoundError as error:
-            raise ImportError(
-                "a model behind an address needs the package openai: pip install 'clew[openai]'"
-            ) from error
+            raise ImportError(CLIENT_MISSING) from error
         return openai.OpenAI(base_url=self.address, api_key=self.key, max_retries=0)

@@ -103,7 +103,8 @@ class AskBody(QuestionBody):
     stream: bool = Field(
         False,
         description="Whether events come, one after the other: `context`, then `piece`s of the "
-        "answer, and at last `answer`; `error` where something went wrong.",
+        "answer, and at last `answer`; `error` where something went wrong. Quotes need no writing: "
+        "they come with `context`, in its `answer`, and no event follows.",
     )
 
 
