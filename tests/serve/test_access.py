@@ -72,6 +72,21 @@ def test_a_page_that_the_server_names_may_ask(index):
 
 
 @pytest.mark.parametrize(
+    "origin", ["null", "https://chat.example.org:8443", "chrome-extension://abc", "http://[::1]:80"]
+)
+def test_an_origin_as_browsers_send_it_is_taken(origin):
+    assert AccessRules(origins=(origin,)).origins == (origin,)
+
+
+@pytest.mark.parametrize(
+    "origin", ["", "*", "chat.example.org", "https://chat.example.org/", "https://Chat.example.org"]
+)
+def test_an_origin_that_no_browser_sends_is_an_error(origin):
+    with pytest.raises(ValueError, match="scheme and host"):
+        AccessRules(origins=(origin,))
+
+
+@pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
 )
 def test_what_a_page_can_send_blindly_is_refused(writer, kind):

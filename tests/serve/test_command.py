@@ -184,6 +184,8 @@ def test_an_open_question_is_given_up_in_words(folder, tmp_path):
         (["{folder}", "--recipe", "nothing"], "nothing"),
         (["{folder}", "--folder", "{folder}"], "no saved index"),
         (["{folder}", "--model", "nothing"], "MODULE:NAME"),
+        (["{folder}", "--max-share", "0"], "above 0 and at most 1"),
+        (["{folder}", "--allow-origin", "https://chat.example.org/"], "without a path"),
         (["{folder}", "--host", "203.0.113.1", "--token", "t"], "cannot listen"),
     ],
 )

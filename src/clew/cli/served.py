@@ -10,7 +10,7 @@ from clew.cli.question_options import add_recipe_options, add_source, chosen_met
 from clew.cli.settings import label_of
 from clew.cli.source import add_reading_options, is_saved, open_source, saved_place
 from clew.index.answer import UNTRUSTED_SHARE
-from clew.index.question import DEFAULT_BUDGET
+from clew.index.question import DEFAULT_BUDGET, check_share
 from clew.serve.following import INTERVAL, STORAGE_INTERVAL, Follower
 from clew.serve.served_index import ServedIndex, ServedOptions
 from clew.storage.address import is_storage
@@ -50,8 +50,9 @@ def served_options(options: argparse.Namespace) -> ServedOptions:
     """Return how questions are asked that do not say, as it was typed.
 
     Raises:
-        ValueError: The recipe or a setting is wrong.
+        ValueError: The recipe, a setting or a number is wrong.
     """
+    check_share(options.max_share)
     if options.follow is not None and not 0 <= options.follow < float("inf"):
         raise ValueError(f"--follow takes a number of seconds, 0 for never; got {options.follow}")
     place = saved_place(options.source)

@@ -23,6 +23,7 @@ from clew.serve.errors import NAMES, error_response
 
 MAX_BODY = 16 * 2**20  # bytes of a request
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+")  # as browsers send it
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PUBLIC = (
     *("/", "/page.js", "/change.js", "/page.css", "/frame", "/docs", "/docs.js", "/openapi.json"),
@@ -71,7 +72,8 @@ class AccessRules:
         max_body: Bytes that a request may have.
 
     Raises:
-        ValueError: There is no token, and the host is not the loopback.
+        ValueError: There is no token, and the host is not the loopback; or a page's origin is none
+            that a browser sends, so that it would never ask.
     """
 
     host: str = "127.0.0.1"
@@ -85,6 +87,12 @@ class AccessRules:
                 "a token has letters, digits and signs of ASCII without spaces, at least one; "
                 f"got one of {len(self.token)} characters that has others"
             )
+        for origin in self.origins:
+            if not ORIGIN.fullmatch(origin):
+                raise ValueError(
+                    "the origin of a page is scheme and host, and a port if there is one, without "
+                    f"a path: https://chat.example.org; got {origin!r}"
+                )
         if self.token is None and not is_loopback(self.host):
             raise ValueError(
                 f"{self.host} can be reached from other machines: give a --token (or the "
