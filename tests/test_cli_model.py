@@ -119,6 +119,16 @@ def test_a_class_is_made_with_the_model_behind_the_second_colon(mine, capsys):
     assert Index.load("made").extractor.name.startswith("Triples('huge'")
 
 
+def test_reports_that_were_not_written_are_not_said_to_be_facts(mine, capsys):
+    typed = "--writer mine:down --retries 0 --set reports.min_passages=1"
+    code, _, err = run(capsys, f"index docs -o made --reports {typed}")
+    assert code == 0
+    number = len(Index.load("made").graph.rows("report"))
+    assert f"texts that the model did not write: {number}, for instance community:" in err
+    assert "no route: an extract stands in its place; the same command" in err
+    assert "facts" not in err
+
+
 def test_what_an_answer_took_is_said_with_what_its_context_took(mine, capsys):
     run(capsys, "index docs -o made --model mine:answer --answers kept.answers")
     mine().busy = False

@@ -363,6 +363,7 @@ def build_index(
             return before
     else:
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
+    unread = len(index.failed)  # passages; behind them come texts that were not written
     if generators:
         index = index.generate(*generators, progress=shows_progress())
     if config.embedder is not own:  # all its vectors are in the index now
@@ -373,13 +374,26 @@ def build_index(
         _print_lost_facts(before, index)
     if index.skipped and (before is None or index.skipped != before.skipped):
         print_skipped(index.skipped)
-    if index.failed:
-        (first, reason), n = index.failed[0], len(index.failed)
-        print_remark(
-            f"no facts from {n:,} of {_passage_count(index):,} passages, for instance {first}: "
-            f"{reason}; the same command asks for these again"
-        )
+    _print_failed(
+        index.failed[:unread], f"no facts from {{}} of {_passage_count(index):,} passages"
+    )
+    _print_failed(index.failed[unread:], "texts that the model did not write: {}")
     return index
+
+
+def _print_failed(failed: Sequence[tuple[str, str]], what: str) -> None:
+    """Print a line on what a language model failed at, if it failed.
+
+    Args:
+        failed: The id and the reason of each.
+        what: What failed, with a place for how many.
+    """
+    if failed:
+        first, reason = failed[0]
+        print_remark(
+            f"{what.format(f'{len(failed):,}')}, for instance {first}: {reason}; the same command "
+            "asks for these again"
+        )
 
 
 def reading_keywords(
