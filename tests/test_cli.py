@@ -352,6 +352,7 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
         "absent.json: No such file": ("ask", folder, "x", "--facts", tmp_path / "absent.json"),
         "--tokens belongs to `clew index`": ("ask", saved, "x", "--tokens", 9),
         "--names belongs to `clew index`": ("ask", saved, "x", "--names"),
+        "--writer belongs to `clew index`": ("ask", saved, "x", "--writer", "os:getcwd"),
         "--tokens: a whole number": ("ask", folder, "x", "--tokens", 0),
         "pip install": ("ask", folder, "x", "--embedder", "some-model"),
         "exists and is not an index": ("index", folder, "-o", folder),

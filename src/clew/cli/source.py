@@ -651,7 +651,7 @@ def check_writable_folder(folder: Path) -> None:
 
 def refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE)
+    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE, "writer")
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name
