@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
 import re
 import subprocess
 import sys
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -288,6 +290,16 @@ def test_files_are_linked_from_the_folder_of_the_page(tmp_path, monkeypatch):
         links = [link.attributes["href"] for link in page.css("a.open")]
         assert [link.removeprefix("./") for link in links] == ([address] if address else [])
         assert not parsed(context).css("a.open")  # where the page will be is not known
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 elsewhere")
+def test_a_file_whose_name_is_no_utf_8_is_linked(tmp_path):
+    name = os.fsdecode(b"f\xff.md")
+    (tmp_path / name).write_text("x", encoding="utf-8")
+    one = item("p", "t", touch("p"), metadata={"path": str(tmp_path / name)})
+    page = Context((one,), "", 0, None, "", "").to_html(tmp_path / "why.html")
+    (link,) = LexborHTMLParser(page).css("a.open")
+    assert unquote_to_bytes(link.attributes["href"]) == b"./f\xff.md"
 
 
 def test_a_context_writes_its_page_and_fails_before_the_work_where_it_cannot(

@@ -43,7 +43,8 @@ def source_link(item: Item, folder: Path | None = None) -> str:
         relative = os.path.relpath(file.resolve(), folder.resolve())
     except (OSError, ValueError):  # one on another drive
         return ""
-    return "./" + quote(Path(relative).as_posix()) + fragment_of(item)
+    name = os.fsencode(Path(relative).as_posix())  # also one that is not UTF-8
+    return "./" + quote(name) + fragment_of(item)
 
 
 def file_of(item: Item) -> Path | None:
