@@ -399,7 +399,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         self.refresh_ref_docs([document])
 
     def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
-        """Add nodes, or put them in the place of those of their ids.
+        """Add nodes, or put them in the place of those of their ids; one without text is nothing.
 
         What was read before is not read again, nor embedded. Retrievers that were made of this one
         by `with_options` see them, too.
@@ -438,7 +438,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def _pieces(self, document: BaseNode) -> list[BaseNode]:
         """Return what is indexed of a document: itself, or what a node parser makes of it."""
-        return [document] if self._parser is None else list(self._parser([document]))
+        if self._parser is None:
+            return [document]
+        return [node for node in self._parser([document]) if node.get_content().strip()]
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         held = self._living.now()
