@@ -324,7 +324,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
         A retriever without nodes is saved, too, and takes some when opened.
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
-        and the llm are not saved: they are given again.
+        the llm, and `objects` that index nodes lead to are not saved: they are given again.
         """
         held, config = self._living.now(), self._living.config
         if isinstance(held.index, Candidates) or config is None:

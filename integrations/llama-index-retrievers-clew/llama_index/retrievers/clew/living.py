@@ -140,12 +140,13 @@ class Living:
         In the place of one without text there is nothing to read.
         """
         with self.lock:
-            known = {document.id for document in self._own_documents()}
+            self._own_documents()
             some = {one.node_id for one in documents if one.get_content().strip()}
-            gone = sorted(known.intersection(one.node_id for one in documents) - some)
+            blank = sorted({one.node_id for one in documents} - some)
 
             def change(index: clew.Index) -> clew.Index | None:
-                if not some and len(gone) == len(known):
+                gone = [id for id in blank if id in index.document_of]
+                if not some and len(gone) == len(index.documents):
                     return None
                 changed = index.upsert(documents)
                 return changed.delete(gone) if gone else changed
