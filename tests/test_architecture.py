@@ -85,7 +85,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "storage": {"graph", "on_demand", "store", "user_cache"},
     "index": BELOW_INDEX | PAGE | {"cores", "telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
-    "adapters": BELOW_INDEX | {"index", "forking", "garbage", "printed"},
+    "adapters": BELOW_INDEX | {"index", "forking", "garbage", "overlap", "printed"},
     "cite": GRAPH | {"context", "items", "index", "seed"},
     "conversation": GRAPH | {"budget", "cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},

@@ -173,6 +173,8 @@ def test_a_reflowed_text_is_read_once(tmp_path):
             (name, False)
             for name in ("_id", "DOCUMENT_ID", "title", "loc.lines", "seq_num", "docId")
         ),
+        *((name, False) for name in ("clew_rank", "clew_role", "clew_why", "clew_heading")),
+        (2024, True),  # as YAML has a year
     ],
 )
 def test_what_metadata_say_sets_equal_texts_apart_and_where_they_come_from_does_not(name, tells):

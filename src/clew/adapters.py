@@ -50,6 +50,7 @@ from clew.index.question import (
 from clew.index.saving import load_contents, save_contents
 from clew.items import Dropped, Item, Step
 from clew.model import ModelSource
+from clew.overlap import distinctive_metadata
 from clew.printed import Ask, Printer, fit_printed
 from clew.read import Triple, text_id, without_relationships
 from clew.read.json_values import check_savable
@@ -97,6 +98,7 @@ __all__ = [
     "check_savable",
     "collecting_rarely",
     "cosines_by_id",
+    "distinctive_metadata",
     "empty_context",
     "facts_among",
     "facts_by_document",

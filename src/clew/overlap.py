@@ -28,6 +28,8 @@ ORIGIN = frozenset((
 ))  # fmt: skip
 """Words in the names of metadata that say where a text comes from, or how it was found."""
 
+OWN = "clew_"  # before the names under which an adapter says why and from where a text is read
+
 WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+")
 INDENTED = re.compile(r"\n[^\S\n]")  # a line that begins with a space
 
@@ -90,7 +92,7 @@ class DuplicatesPart:
         by_key: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for row, text in _texts_that_come_again(graph).items():
             around = *_sections_around(graph, row), graph.kinds[row]
-            by_key[text, *around, *_told_by(graph.metadata[row])].append(row)
+            by_key[text, *around, *distinctive_metadata(graph.metadata[row])].append(row)
         return Duplicates.of([rows for rows in by_key.values() if len(rows) > 1], len(graph))
 
     def shrink(self, graph: Graph, base: Graph, stays: Mask, before: Duplicates) -> Duplicates:
@@ -231,21 +233,24 @@ def _sections_around(graph: Graph, row: int) -> tuple[str, ...]:
     return tuple(sections)
 
 
-def _told_by(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+def distinctive_metadata(metadata: Mapping[Any, Any]) -> tuple[str, ...]:
     """Return what metadata say of a text, and not of where it comes from.
 
     Example:
-        >>> _told_by({"branch": "Riga", "pageLabel": "3", "file_path": "a.md", "chunk-id": 7})
+        >>> origin = {"pageLabel": "3", "file_path": "a.md", "chunk-id": 7}
+        >>> distinctive_metadata({"branch": "Riga", **origin})
         ("branch: 'Riga'",)
     """
     return tuple(
-        sorted(f"{name}: {value!r}" for name, value in metadata.items() if not _is_origin(name))
+        sorted(
+            f"{name}: {value!r}" for name, value in metadata.items() if not _is_origin(str(name))
+        )
     )
 
 
 @lru_cache(maxsize=1024)
 def _is_origin(name: str) -> bool:
-    return any(word.lower() in ORIGIN for word in WORD.findall(name))
+    return name.startswith(OWN) or any(word.lower() in ORIGIN for word in WORD.findall(name))
 
 
 def may_overlap(graph: Graph, nodes: NDArray[np.int32]) -> bool:

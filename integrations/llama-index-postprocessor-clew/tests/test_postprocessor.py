@@ -18,11 +18,14 @@ from llama_index.core.schema import (
     ImageNode,
     MediaResource,
     MetadataMode,
+    NodeRelationship,
     NodeWithScore,
     QueryBundle,
+    RelatedNodeInfo,
     TextNode,
 )
 from llama_index.postprocessor.clew import ClewPostprocessor
+from llama_index.retrievers.clew import ClewRetriever
 from pydantic import ValidationError
 
 import clew
@@ -197,6 +200,18 @@ def test_a_copy_keeps_every_field_and_answers_alike(found, embed_model, facts, q
     )
 
 
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
+def test_a_copy_keeps_the_options_that_are_no_fields(found, question, copied):
+    allowed = ids(found)[1]
+    found[1].node.metadata["reader"] = "guest"
+    narrowed = ClewPostprocessor(where={"reader": "guest"}, extractor=None, top_n=9)
+    other = copied(narrowed)
+    assert ids(other.postprocess_nodes(found, query_str=question)) == [allowed]
+    assert other.model_extra == {"where": {"reader": "guest"}, "extractor": None}
+
+
 def test_pickling_refuses_to_lose_a_field():
     with pytest.raises(TypeError, match="'count' of this postprocessor cannot be pickled"):
         pickle.dumps(ClewPostprocessor(count=lambda text: len(text)))
@@ -279,6 +294,31 @@ def test_a_picture_is_left_out_and_named(found, question):
     )
     dropped = postprocessor.context([picture, *found], question).dropped
     assert ("boat", "it has no text") in [(one.id, one.reason) for one in dropped]
+
+
+@pytest.mark.parametrize("about", ["boat", "album"])
+def test_facts_of_a_picture_are_left_aside_with_it(found, question, about):
+    album = {NodeRelationship.SOURCE: RelatedNodeInfo(node_id="album")}
+    boat = ImageNode(image_url="http://sea/boat.png", id_="boat", relationships=album)
+    postprocessor = ClewPostprocessor(facts={about: [("boat", "sails to", "Riga")]})
+    picture = NodeWithScore(node=boat, score=0.95)
+    assert ids(postprocessor.postprocess_nodes([picture, *found], query_str=question)) == ids(
+        postprocessor.postprocess_nodes(found, query_str=question)
+    )
+
+
+def test_what_two_retrievers_explained_is_read_once(nodes, embed_model, question):
+    copies = [TextNode(text=node.text, id_=f"copy of {node.node_id}") for node in nodes]
+    bare = [TextNode(text=node.text, id_=node.node_id) for node in nodes]
+    explained = [
+        one
+        for some, n in ((bare, 4), (copies, 3))
+        for one in ClewRetriever.from_nodes(some, embed_model, similarity_top_k=n).retrieve(
+            question
+        )
+    ]
+    read = ClewPostprocessor(budget=None, top_n=9).postprocess_nodes(explained, query_str=question)
+    assert sorted(one.text for one in read) == sorted({one.text for one in explained})
 
 
 def test_without_an_explanation_the_metadata_are_the_callers_own(found, question):

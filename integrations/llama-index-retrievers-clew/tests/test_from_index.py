@@ -41,6 +41,7 @@ from llama_index.core.vector_stores.types import (
 )
 from llama_index.retrievers.clew import ClewRetriever
 from llama_index.retrievers.clew.candidates import Candidates
+from llama_index.retrievers.clew.store_searches import Search, search_having
 from pydantic import PrivateAttr
 
 import clew
@@ -255,6 +256,20 @@ async def test_what_the_candidates_lead_to_is_looked_for_under_the_same_filters(
     )
     assert "ben" not in ids(retriever.with_options(filters=no_secret).retrieve(who))
     assert all(query.filters == no_secret for query in store._asked[-2:])
+
+
+def test_a_store_that_is_derived_from_elasticsearch_s_is_filtered_as_that():
+    class ElasticsearchStore:
+        """As LlamaIndex's, whose filters are for one value each."""
+
+    class Derived(ElasticsearchStore):
+        pass
+
+    search = Search(QueryBundle("Who?"), 5, None)
+    for kind in (ElasticsearchStore, Derived):
+        made = search_having(search, kind(), "url", ["a", "b"])
+        assert made.filters is None
+        assert made.arguments == {"es_filter": [{"terms": {"metadata.url.keyword": ["a", "b"]}}]}
 
 
 def test_edges_lead_from_a_key_of_metadata_to_another_under_the_same_filters(store, embed_model):
@@ -510,6 +525,10 @@ class FaissVectorStore(BasePydanticVectorStore):
     def client(self):
         return self
 
+    @property
+    def ntotal(self):
+        return len(self._rows)
+
     def add(self, nodes, **kwargs):
         first = len(self._rows)
         self._rows += [node.embedding for node in nodes]
@@ -600,6 +619,36 @@ def test_no_node_of_faiss_is_embedded_again(candidates, nodes, embed_model, ques
     in_memory = VectorStoreIndex(nodes, embed_model=embed_model)
     same = ClewRetriever.from_index(in_memory, candidates=candidates).retrieve(question)
     assert ids(found) == ids(same)
+
+
+class GuardedFaiss(FaissVectorStore):
+    """Leaves out what stands at even places."""
+
+    def query(self, query, **kwargs):
+        found = super().query(query, **kwargs)
+        kept = [i for i, place in enumerate(found.ids) if int(place) % 2]
+        return VectorStoreQueryResult(
+            similarities=[found.similarities[i] for i in kept], ids=[found.ids[i] for i in kept]
+        )
+
+
+async def test_a_store_that_is_derived_from_one_over_faiss_is_asked_by_its_own_query(embed_model):
+    who = "Who steers the lifeboat?"
+    crowd = [
+        TextNode(text=f"{who} {i}", id_=f"n{i}", metadata={"kind": "far" if i > 30 else "near"})
+        for i in range(40)
+    ]
+    index = over_faiss(crowd, embed_model, GuardedFaiss)
+    embed_model.seen.clear()
+    retriever = ClewRetriever.from_index(index, budget=None, similarity_top_k=40)
+    odd = {f"n{i}" for i in range(1, 40, 2)}
+    assert {*ids(retriever.retrieve(who))} == {*ids(await retriever.aretrieve(who))} == odd
+    only = MetadataFilters(filters=[MetadataFilter(key="kind", value="far")])
+    far = ClewRetriever.from_index(
+        index, candidates=4, hops=0, filters=only, budget=None, recipe="dense", similarity_top_k=4
+    )
+    assert len({*ids(far.retrieve(who))} & odd & {f"n{i}" for i in range(31, 40)}) == 4
+    assert asked_texts(embed_model) == []
 
 
 def test_an_index_over_faiss_without_nodes_is_searched_when_some_come(embed_model):

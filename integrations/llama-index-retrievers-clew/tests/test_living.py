@@ -15,7 +15,7 @@ from llama_index.core import (
 )
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.schema import Document, TextNode
+from llama_index.core.schema import Document, ImageNode, TextNode
 from llama_index.core.storage.docstore.keyval_docstore import KVDocumentStore
 from llama_index.core.storage.kvstore import SimpleKVStore
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
@@ -209,6 +209,30 @@ async def test_a_retriever_over_an_index_without_nodes_follows_what_comes_and_go
         assert retriever.retrieve(FERRY) == []
         emptied = ClewRetriever.from_index(index, embed_model, candidates=candidates)
         assert emptied.retrieve(FERRY) == []
+
+
+@pytest.mark.parametrize("splitter", [None, SentenceSplitter()])
+def test_a_document_that_became_empty_is_no_longer_read(splitter, documents, embed_model):
+    how = {} if splitter is None else {"splitter": splitter}
+    retriever = ClewRetriever.from_documents([*documents, sails("ten")], embed_model, **how)
+    blank = Document(text=" ", id_="ferry")
+    assert sails("ten").text in texts(retriever.retrieve(FERRY))
+    assert retriever.refresh_ref_docs([blank, documents[0]]) == [True, False]
+    assert sails("ten").text not in texts(retriever.retrieve(FERRY))
+    assert len(retriever.index.documents) == len(documents)
+    assert retriever.refresh_ref_docs([blank]) == [False]
+    assert retriever.refresh_ref_docs([sails("noon")]) == [True]
+    assert sails("noon").text in texts(retriever.retrieve(FERRY))
+
+
+def test_nodes_without_text_leave_a_retriever_empty(embed_model):
+    retriever = ClewRetriever.from_nodes([], embed_model)
+    retriever.insert_nodes([ImageNode(image_url="http://sea/boat.png", id_="boat")])
+    assert (retriever.retrieve(FERRY), retriever.index) == ([], None)
+    retriever.insert_nodes([TextNode(text=sails("ten").text, id_="ferry")])
+    assert texts(retriever.retrieve(FERRY)) == {sails("ten").text}
+    retriever.insert_nodes([TextNode(text="", id_="ferry")])
+    assert (retriever.retrieve(FERRY), retriever.index) == ([], None)
 
 
 def test_the_same_documents_again_change_nothing_and_are_not_embedded(documents, embed_model):

@@ -22,6 +22,7 @@ from clew.adapters import (
     IndexConfig,
     QueryOptions,
     ask_candidates,
+    distinctive_metadata,
     empty_context,
     facts_among,
     links_in,
@@ -69,7 +70,7 @@ class Candidates:
         """Return the candidates among the results of a retriever.
 
         Of several documents with one id the first counts. A document without an id is known by its
-        text. Blank documents are left out.
+        text, and by what its metadata say of that. Blank documents are left out.
         """
         place_of: dict[str, int] = {}
         blank = 0
@@ -296,14 +297,15 @@ def scores_in_metadata(
 
 
 def document_id(document: Document) -> str:
-    """Return the id of a document; one without is known by its text.
+    """Return the id of a document; one without is known by its text and what is said of that.
 
-    That of Qdrant is in the metadata, beside the name of the collection.
+    That of Qdrant is in the metadata, beside the name of the collection. What metadata say of where
+    a text comes from, or of how it was found, may differ from search to search.
     """
     if own := _given_id(document):
         return own
-    text = document.page_content.encode("utf-8", "surrogatepass")
-    return f"text:{sha256(text).hexdigest()[:24]}"
+    known_by = "\0".join((document.page_content, *distinctive_metadata(document.metadata)))
+    return f"text:{sha256(known_by.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def _given_id(document: Document) -> str | None:

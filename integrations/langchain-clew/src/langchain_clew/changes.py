@@ -28,6 +28,7 @@ from clew.adapters import (
 )
 from clew.remote import PulledIndex
 from langchain_clew.chain_page import ChainPage
+from langchain_clew.documents import fresh_document
 from langchain_clew.fields import AS_IT_COMES
 from langchain_clew.shortlist import Shortlist
 
@@ -240,7 +241,10 @@ class ChangingRetriever(DocumentIndex):
             return self.index.store.get_by_ids(ids)
         there = {} if isinstance(self.index, NoDocuments) else self.index.document_of
         found = [there[id] for id in dict.fromkeys(ids) if id in there]
-        return [Document(one.text, id=one.id, metadata=own_metadata(one.metadata)) for one in found]
+        return [
+            fresh_document(one.original, one.text, one.id, own_metadata(one.metadata))
+            for one in found
+        ]
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Do what `get_by_ids` does without blocking the event loop."""

@@ -45,12 +45,27 @@ def _document(item: clew.Item, rank: int, ids_as_given: bool, explain: bool) -> 
     metadata |= {HEADING: item.heading} if item.heading else {}
     own = item.original if isinstance(item.original, Document) else None
     id = own.id if ids_as_given and own is not None else item.id
-    if own is not None and type(own) is not Document and own.page_content == item.text:
-        own = own.model_copy(update={"id": id, "metadata": {}})
+    return fresh_document(item.original, item.text, id, metadata)
+
+
+def fresh_document(
+    original: object, text: str, id: str | None, metadata: dict[str, Any]
+) -> Document:
+    """Return a new document; in the place of one of the caller's own class, one of that class.
+
+    Args:
+        original: What came to be indexed.
+        text: What is read of it, maybe a piece alone.
+        id: The id of the new document.
+        metadata: Its metadata, which are not copied.
+    """
+    is_own_class = type(original) is not Document
+    if isinstance(original, Document) and is_own_class and original.page_content == text:
+        own = original.model_copy(update={"id": id, "metadata": {}})
         copy = own.model_copy(deep=True)  # with the fields of its own class
         copy.metadata = metadata
         return copy
-    return Document(page_content=item.text, id=id, metadata=metadata)
+    return Document(page_content=text, id=id, metadata=metadata)
 
 
 def _cut_from(item: clew.Item, metadata: Mapping[str, Any]) -> dict[str, Any]:

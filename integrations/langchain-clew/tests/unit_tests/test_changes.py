@@ -153,6 +153,21 @@ def test_a_document_of_a_known_id_takes_its_place_and_one_without_text_fails(emb
         retriever.delete()
 
 
+class Letter(Document):
+    language: str = "en"
+
+
+def test_a_document_of_the_callers_own_class_is_given_back_as_one(embeddings):
+    retriever = over_nothing(embeddings)
+    letter = Letter(page_content="Ten.", id="times", language="de", metadata={"n": [1]})
+    retriever.add_documents([letter])
+    (there,) = retriever.get_by_ids(["times"])
+    assert there == letter
+    assert type(there) is Letter
+    there.metadata["n"].append(2)
+    assert letter.metadata == {"n": [1]}
+
+
 def test_facts_come_with_documents_and_other_names_are_refused(documents, facts, embeddings):
     retriever = over_nothing(embeddings)
     retriever.add_documents(documents, facts=facts)

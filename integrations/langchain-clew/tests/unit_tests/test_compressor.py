@@ -115,6 +115,14 @@ def test_of_several_with_one_id_the_first_is_kept_and_ids_go_as_they_came(compre
     ]
 
 
+def test_equal_texts_without_ids_are_apart_where_their_metadata_say_something_else(question):
+    hours = "The office is open from nine to five."
+    towns = [Document(hours, metadata={"town": town}) for town in ("Cork", "Riga")]
+    again = Document(hours, metadata={"town": "Riga", "relevance_score": 0.5, "clew_rank": 2})
+    found = ClewCompressor(k=5).compress_documents([*towns, again, Document("other")], question)
+    assert [one.metadata.get("town") for one in found] == ["Cork", "Riga", None]
+
+
 def test_nothing_done_to_what_came_out_reaches_what_went_in(compressor, documents, question):
     before = copy.deepcopy(documents)
     for document in compressor.compress_documents(documents, question):

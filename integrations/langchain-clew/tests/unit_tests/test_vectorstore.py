@@ -247,12 +247,12 @@ def test_documents_with_one_text_and_no_id_count_once():
 
         def similarity_search(self, query, k=4, **kwargs):
             return [
-                Document(text, metadata={"n": n})
+                Document(text, metadata={"row": n})
                 for n, text in enumerate(["thread", "thread", " ", "wax"])
             ]
 
     retriever = ClewRetriever.from_vectorstore(Fixed(None), recipe="dense")
-    assert [(d.id, d.page_content, d.metadata["n"]) for d in retriever.invoke("thread")] == [
+    assert [(d.id, d.page_content, d.metadata["row"]) for d in retriever.invoke("thread")] == [
         (None, "thread", 0),
         (None, "wax", 3),
     ]

@@ -10,7 +10,7 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field, field_validator,
 from llama_index.core.callbacks import CBEventType, EventPayload
 from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRankStartEvent
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.clew.candidates import (
     facts_of_nodes,
     narrow_within_budget,
@@ -19,7 +19,7 @@ from llama_index.retrievers.clew.candidates import (
 )
 from llama_index.retrievers.clew.nodes import nodes_of
 from llama_index.retrievers.clew.questions import bundle_of, bundle_vector
-from llama_index.retrievers.clew.store_searches import with_text
+from llama_index.retrievers.clew.store_searches import distinct, with_text
 from numpy.typing import ArrayLike
 from pydantic import GetPydanticSchema
 
@@ -138,7 +138,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
             bundle.query_str,
             scored_candidates(nodes, without_vector),
             config,
-            facts=facts_of_nodes(self.facts, nodes),
+            facts=facts_of_nodes(self.facts, distinct(nodes, None)),
             vector=vector,
         )
         options = NAMES.query_options(values)
@@ -165,9 +165,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
             EventPayload.TOP_K: top_n,
         }
         with self.callback_manager.event(CBEventType.RERANKING, payload=payload) as event:
-            own = dict[str, BaseNode]()
-            for scored in with_text(nodes):  # of two of one id the first is read
-                own.setdefault(scored.node.node_id, scored.node)
+            own = {scored.node.node_id: scored.node for scored in distinct(nodes, None)}
             chosen = nodes_of(self.context(nodes, query_bundle), own.get, self.explain)
             event.on_end(payload={EventPayload.NODES: chosen})
         dispatcher.event(ReRankEndEvent(nodes=chosen))
@@ -191,3 +189,8 @@ class ClewPostprocessor(BaseNodePostprocessor):
                 "give a function or object of a module's own"
             )
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the options that are no fields, too: LlamaIndex makes a copy of the fields alone."""
+        extra: dict[str, Any] = state.get("__pydantic_extra__") or {}
+        super().__setstate__({**state, "__dict__": {**state["__dict__"], **extra}})

@@ -324,7 +324,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
         A retriever without nodes is saved, too, and takes some when opened.
         `from_persist_dir` opens it again. The embed_model, a splitter or tokenizer of one's own,
-        and the llm are not saved: they are given again.
+        the llm, and `objects` that index nodes lead to are not saved: they are given again.
         """
         held, config = self._living.now(), self._living.config
         if isinstance(held.index, Candidates) or config is None:
@@ -399,7 +399,7 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
         self.refresh_ref_docs([document])
 
     def insert_nodes(self, nodes: Sequence[BaseNode]) -> None:
-        """Add nodes, or put them in the place of those of their ids.
+        """Add nodes, or put them in the place of those of their ids; one without text is nothing.
 
         What was read before is not read again, nor embedded. Retrievers that were made of this one
         by `with_options` see them, too.
@@ -438,7 +438,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
 
     def _pieces(self, document: BaseNode) -> list[BaseNode]:
         """Return what is indexed of a document: itself, or what a node parser makes of it."""
-        return [document] if self._parser is None else list(self._parser([document]))
+        if self._parser is None:
+            return [document]
+        return [node for node in self._parser([document]) if node.get_content().strip()]
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         held = self._living.now()

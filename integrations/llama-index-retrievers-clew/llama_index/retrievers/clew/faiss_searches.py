@@ -16,7 +16,7 @@ from llama_index.core.indices.vector_store.base import VectorStoreIndex
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQuery
 from llama_index.retrievers.clew.filters import where_of
-from llama_index.retrievers.clew.store_searches import Search, SearchResults
+from llama_index.retrievers.clew.store_searches import Search, SearchResults, known_class
 from numpy.typing import ArrayLike
 
 from clew.adapters import LastPlaces
@@ -28,7 +28,7 @@ WIDER = 4  # times as many of the nearest, where too few of them may be read
 
 def is_over_faiss(index: BaseIndex[Any]) -> TypeGuard[VectorStoreIndex]:
     """Return whether the vectors of an index of LlamaIndex's are in FAISS."""
-    return type(getattr(index, "vector_store", None)).__name__ in STORES
+    return known_class(getattr(index, "vector_store", None), STORES) is not None
 
 
 def gives_vectors(index: VectorStoreIndex) -> bool:
@@ -66,6 +66,7 @@ def find_in_faiss(index: VectorStoreIndex, search: Search) -> SearchResults:
     """
     places, allows = _places(index), where_of(search.filters)
     nodes, n_nearest = dict[str, BaseNode | None](), search.limit
+    n_vectors: int = index.vector_store.client.ntotal
     while True:
         query = VectorStoreQuery(search.bundle.embedding, n_nearest)
         nearest = index.vector_store.query(query).ids or []
@@ -75,7 +76,9 @@ def find_in_faiss(index: VectorStoreIndex, search: Search) -> SearchResults:
         nodes |= {one.node_id: one for one in index.docstore.get_nodes(new, raise_error=False)}
         read = [node for id in found if (node := nodes[id]) is not None]
         some = [node for node in read if allows is None or allows(node.metadata)]
-        if len(some) >= search.limit or len(nearest) < n_nearest:
+        if (
+            len(some) >= search.limit or n_nearest >= n_vectors
+        ):  # a derived store may leave some out
             break
         n_nearest *= WIDER
     some = some[: search.limit]
@@ -126,7 +129,7 @@ def _listed(
     index: VectorStoreIndex, nearest: Iterable[str], places: Mapping[str, int | str]
 ) -> Iterable[str]:
     """Yield the ids of the nodes that are listed of what a search gave, nearest first."""
-    has_places = type(index.vector_store).__name__ == "FaissVectorStore"
+    has_places = known_class(index.vector_store, STORES) == "FaissVectorStore"
     for given in nearest:
         id = index.index_struct.nodes_dict.get(given)
         if id is not None and id in places and (not has_places or int(places[id]) == int(given)):

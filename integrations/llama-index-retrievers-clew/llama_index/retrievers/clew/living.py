@@ -135,10 +135,23 @@ class Living:
             self.seen = seen
 
     def upsert(self, documents: Sequence[BaseNode]) -> None:
-        """Put documents or nodes in the place of those of the same ids, or beside the others."""
+        """Put documents or nodes in the place of those of the same ids, or beside the others.
+
+        In the place of one without text there is nothing to read.
+        """
         with self.lock:
             self._own_documents()
-            self._change(lambda index: index.upsert(documents), documents)
+            some = {one.node_id for one in documents if one.get_content().strip()}
+            blank = sorted({one.node_id for one in documents} - some)
+
+            def change(index: clew.Index) -> clew.Index | None:
+                gone = [id for id in blank if id in index.document_of]
+                if not some and len(gone) == len(index.documents):
+                    return None
+                changed = index.upsert(documents)
+                return changed.delete(gone) if gone else changed
+
+            self._change(change, documents if some else ())
 
     def delete(self, ids: Iterable[str]) -> None:
         """Let the documents of these ids go; one that is not there is gone already."""

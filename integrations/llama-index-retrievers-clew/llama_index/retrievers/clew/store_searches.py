@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -143,6 +143,17 @@ def reading_once(requests: Requests) -> Requests:
                 answer = answer.nodes
 
 
+def known_class(store: object, names: Container[str]) -> str | None:
+    """Return which of some classes a store is of, or is derived from; None for none of them.
+
+    Args:
+        store: The store.
+        names: The names of classes, which need not be installed.
+    """
+    classes = (one.__name__ for one in type(store).__mro__)
+    return next((name for name in classes if name in names), None)
+
+
 def with_text(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
     """Return the nodes with text; one without, such as a picture, has no tokens to read."""
     return [scored for scored in nodes if scored.get_content().strip()]
@@ -239,7 +250,7 @@ def search_having(search: Search, store: object, key: str, values: Sequence[Valu
         values: The wanted values.
     """
     filters = search.filters
-    name = type(store).__name__
+    name = known_class(store, ("ElasticsearchStore", "QdrantVectorStore"))
     if name == "ElasticsearchStore":  # its filters are for one value each
         clauses = [*_terms(filters), *_terms_of_either(key, values)]
         return replace(search, filters=None, arguments={"es_filter": clauses})

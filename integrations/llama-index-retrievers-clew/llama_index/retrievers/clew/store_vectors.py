@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from llama_index.retrievers.clew.store_searches import known_class
 from numpy.typing import ArrayLike
 
 Vectors = Mapping[str, ArrayLike]
@@ -71,8 +72,7 @@ def vectors_on(store: object, nodes: Sequence[NodeWithScore]) -> Vectors:
 
 def _known(store: object) -> str | None:
     """Return the name under which a store is known here, if its vectors can be had."""
-    names = (base.__name__ for base in type(store).__mro__)
-    known = next((name for name in names if name in READERS), None)
+    known = known_class(store, READERS)
     return None if known == "ElasticsearchStore" and not _has_dense_vectors(store) else known
 
 
