@@ -147,7 +147,8 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
             if n + 1 in (1, 10, MAX_CHANGES, MAX_CHANGES + 1):
                 seconds = opened(folder, embedder)
                 print(f"opened after {n + 1} changes: {1000 * seconds:.0f} ms")
-        save_beyond_the_limit(next_change(index, 1, spare)[1], folder, spare[0].text)
+        question = " ".join(spare[0].text.split()[:10])
+        save_beyond_the_limit(next_change(index, 1, spare)[1], folder, question)
         for kind, some in costs.items():
             changing, seconds, size = np.median(some, axis=0)
             least = 1000 * np.min(some, axis=0)
@@ -159,6 +160,7 @@ def save_changes(index: clew.Index, spare: Sequence[clew.Document], embedder: ob
 
 def save_beyond_the_limit(index: clew.Index, folder: Path, question: str) -> None:
     """Print what a save takes after which a thread writes the index whole, and questions beside it."""
+    index.ask(question)  # what the first one makes is there then
     names = ("MAX_SHARE", "MAX_BYTES", "MIN_BYTES_BESIDE")  # the next change is too large
     with patch.multiple(saving, **dict.fromkeys(names, 0)):
         seconds, size = written(folder, lambda: index.save(folder))
