@@ -14,22 +14,13 @@ class Store:
 
 
 class Watched(dict):
-    """A dictionary that counts how often it is read from the beginning."""
+    """A dictionary that counts how often all of it is read."""
 
     read = 0
 
-    def items(self):
-        pairs, watched = super().items(), self
-
-        class Pairs:
-            def __iter__(self):
-                watched.read += 1
-                return iter(pairs)
-
-            def __reversed__(self):
-                return reversed(pairs)
-
-        return Pairs()
+    def copy(self):
+        self.read += 1
+        return super().copy()
 
 
 @given(st.lists(st.tuples(st.sampled_from(["add", "take", "renew", "ask"]), st.integers(0, 5))))

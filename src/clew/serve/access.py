@@ -23,7 +23,7 @@ from clew.serve.errors import NAMES, error_response
 
 MAX_BODY = 16 * 2**20  # bytes of a request
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
-ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#\sA-Z]+")  # as browsers send it
+ORIGIN = re.compile(r"\A(?:null|[a-z][a-z0-9+.-]*+://[^/?#\sA-Z]+)")  # as browsers send it
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 PUBLIC = (
     *("/", "/page.js", "/change.js", "/page.css", "/frame", "/docs", "/docs.js", "/openapi.json"),

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clew.measure.quotes import WORD
 from tests.benchmarks.prepare.material import MAX_WORDS, Draft, Material, Place, digest
+from tests.benchmarks.prepare.words import WORD
 
 PER_FILE = 10  # conversations of a log
 MAX_COMMON = 2  # lines that a further conversation may have in common with those before it

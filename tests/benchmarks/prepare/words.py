@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from clew.measure.quotes import WORD
-
+WORD = re.compile(r"[^\W_]+")  # in a script without spaces, a run between two marks
 SENTENCE_END = re.compile(r"[.!?]\s+|\n\s*\n")
 
 
