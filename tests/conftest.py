@@ -50,6 +50,15 @@ def embed():
     return hashed_words
 
 
+@pytest.fixture
+def quick_turns():
+    """Have threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _own_cache(tmp_path_factory):
     """What is asked of a folder leaves nothing in the cache of the person who runs the tests."""

@@ -150,15 +150,6 @@ def test_shards_answer_in_the_child_while_another_thread_asks_them(embed, monkey
         thread.join()
 
 
-@pytest.fixture
-def quick_turns():
-    """Have threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 def test_a_fork_reads_its_objects_while_other_threads_make_some(quick_turns):
     @dataclass(eq=False)
     class Owner:

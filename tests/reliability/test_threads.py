@@ -24,14 +24,6 @@ DOCUMENTS = [
 FACTS = {f"d{i}": [(NAMES[i % 5], "met", NAMES[i * 2 % 5])] for i in range(0, 30, 2)}
 
 
-@pytest.fixture
-def eager_switching():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
-
-
 def answer(index, task):
     recipe, hall = task
     context = index.ask(
@@ -43,7 +35,7 @@ def answer(index, task):
     return context.ids, context.text, [item.score for item in context]
 
 
-def test_sixteen_threads_get_what_one_gets(embed, eager_switching):
+def test_sixteen_threads_get_what_one_gets(embed, quick_turns):
     def fresh():
         return Index.from_documents(DOCUMENTS, embedder=embed, facts=FACTS)
 
@@ -61,7 +53,7 @@ def test_sixteen_threads_get_what_one_gets(embed, eager_switching):
     assert [found[i % 16][i // 16] for i in range(len(tasks))] == expected
 
 
-def test_a_change_leaves_questions_under_way_alone(embed, eager_switching):
+def test_a_change_leaves_questions_under_way_alone(embed, quick_turns):
     index = Index.from_documents(
         DOCUMENTS[:20],
         embedder=embed,
@@ -92,7 +84,7 @@ class Store:
     pass
 
 
-def test_what_other_threads_write_is_measured_and_read_meanwhile(eager_switching):
+def test_what_other_threads_write_is_measured_and_read_meanwhile(quick_turns):
     graph, store, places = Graph.of(["one", "two"]), Store(), LastPlaces()
     listed = {i: str(i) for i in range(100 * MAX_SAMPLE)}
     until, failures = time.monotonic() + 1.5, []

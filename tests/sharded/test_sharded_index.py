@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -285,15 +284,6 @@ def test_entities_that_several_shards_name_count_once():
             one, other = (each.ask(question, recipe=recipe) for each in (whole, opened))
             scores = {item.id: item.score for item in one}
             assert {item.id: item.score for item in other} == pytest.approx(scores)
-
-
-@pytest.fixture
-def quick_turns():
-    """Have threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def test_threads_ask_with_more_filters_than_are_remembered(monkeypatch, quick_turns):
