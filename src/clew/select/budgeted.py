@@ -238,7 +238,7 @@ class _Search:
     """The search for one question: the stage, what it is bound to, and what it may spend.
 
     `required` rows cost nothing more, and their prizes are won already. `readable` marks the other
-    content that a page could have, `free` what of it is worth enough to be chosen.
+    content that a page could have, `free` that of it whose prize is above `w_min`.
     """
 
     stage: Budgeted

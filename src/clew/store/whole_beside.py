@@ -83,7 +83,7 @@ class _Writer(threading.Thread):
         self, index: SavedIndex, root: Path, manifest: Manifest, done: Callable[[Path], None]
     ) -> None:
         super().__init__(name="clew whole", daemon=False)
-        self.is_ending, self._generation = False, 0
+        self.is_ending, self._is_listed, self._generation = False, False, 0
         self._index, self._root, self._manifest, self._done = index, root, manifest, done
 
     def run(self) -> None:
@@ -98,7 +98,8 @@ class _Writer(threading.Thread):
             if (self._root / DATA).exists():  # else the index was deleted meanwhile
                 LOGGER.warning("%s was not written whole: %s", self._root, error)
         finally:
-            if self._generation not in generations(self._root):
+            # A manifest that is there lists them, also where something failed behind it.
+            if not self._is_listed and self._generation not in generations(self._root):
                 for entry in written.values():
                     with suppress(OSError):
                         (self._root / entry.path).unlink()
@@ -122,6 +123,7 @@ class _Writer(threading.Thread):
             newest.settings,
             same_as=newest,
         )
+        self._is_listed = True  # whatever others have saved and cleared away by the end
         disk.sync_folder(self._root)
         clear(self._root)
 
