@@ -31,6 +31,7 @@ from clew.graph import (
 from clew.graph.validate import validate_edges
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.index.reader import config_for
 from clew.index.words_beside import WordsBeside, load_identifier
 from clew.link import Alike, Synonym
 from clew.processes import begin_items, end_others, start_others, working
@@ -132,7 +133,7 @@ def build_graph(
         >>> build_graph(documents, {}, IndexConfig()).graph.ids
         ('a', 'b')
     """
-    known = known or KnownResults()
+    known, config = known or KnownResults(), config_for(config, documents, facts)
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
