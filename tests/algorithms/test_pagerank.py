@@ -108,6 +108,9 @@ def test_links_of_next_to_no_weight_are_followed_and_the_walk_ends(light, starts
         ([1.0, 0], -0.1, "damping"),
         ([0.0, 0], 0.5, "no mass"),
         ([np.nan, 1], 0.5, "no mass"),
+        ([0.8, -0.25], 0.5, "at least 0; got -0.25"),
+        ([0.8, -2.0], 0.5, "at least 0; got -2"),
+        ([np.inf, 1.0], 0.5, "infinite"),
     ],
 )
 def test_bad_input_is_named(reset, damping, message):

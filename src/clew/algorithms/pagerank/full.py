@@ -238,7 +238,7 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
             double it.
 
     Raises:
-        ValueError: a damping out of range, a reset vector of zeros.
+        ValueError: a damping out of range, a reset vector of zeros or out of its range.
 
     Example:
         >>> import numpy as np
@@ -372,13 +372,21 @@ def check_reset(damping: float, reset: Floats) -> np.float64:
     """Return the sum of a reset vector.
 
     Raises:
-        ValueError: a damping out of [0, 1) or a reset vector of zeros.
+        ValueError: a damping out of [0, 1), or a reset vector of zeros, with a number below 0 or
+            without a finite sum.
     """
     if not 0 <= damping < 1:
         raise ValueError(
             f"damping is the probability of following an edge, in [0, 1); got {damping}"
         )
+    if (lowest := float(reset.min(initial=0))) < 0:
+        raise ValueError(
+            f"a walk restarts by scores of at least 0; got {lowest:.6g}: of cosines and the like,"
+            " np.maximum(scores, 0) takes those above"
+        )
     total: np.float64 = reset.sum()
+    if total == math.inf:
+        raise ValueError("a walk restarts by scores whose sum is finite; got an infinite one")
     if not total > 0:
         raise ValueError(
             "the reset vector has no mass: at least one node must have a positive weight"
