@@ -232,6 +232,29 @@ def test_what_would_be_read_otherwise_is_read_again(folder, opened, monkeypatch)
     assert {reason.partition(",")[0] for _, reason in loaded.skipped[:2]} == {"read as text"}
 
 
+def test_a_module_has_the_name_of_the_package_that_its_folder_has_become(folder, opened):
+    for name in ("sea/tide.py", "sea/deep/fish.py", "quay.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("def depth():\n    return 12\n")
+
+    def modules(index):
+        return {d.id: d.metadata["module"] for d in index.documents if "module" in d.metadata}
+
+    before = Index.from_documents(folder)
+    opened.clear()
+    (folder / "__init__.py").touch()  # the folder itself becomes a package
+    index = before.sync(folder)
+    assert sorted(opened) == ["__init__.py", "quay.py", "sea/deep/fish.py", "sea/tide.py"]
+    assert modules(index) == {
+        "sea/tide.py": "docs.sea.tide",
+        "sea/deep/fish.py": "docs.sea.deep.fish",
+        "quay.py": "docs.quay",
+    }
+    assert index.sync(folder) is index
+    (folder / "__init__.py").unlink()
+    assert modules(index.sync(folder)) == modules(before)
+
+
 def test_a_format_of_the_caller_is_always_asked(folder, opened, monkeypatch):
     own = Format("own", lambda file: [file.document("Own text.")], (".md",))
     monkeypatch.setitem(FORMATS, "own", own)
