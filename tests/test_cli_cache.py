@@ -223,6 +223,27 @@ def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
     assert clew.Index.load(where).splitter.tokens == 32
 
 
+def test_a_first_index_that_a_full_disk_has_cut_short_is_made_once_there_is_room(
+    capsys, folder, tmp_path, monkeypatch
+):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("clew.store.disk.write", full)
+        assert cli.main(command) == 2
+    assert capsys.readouterr().err.startswith("clew: the index was not saved to ")
+    (where / "data" / "graph.kinds-00000001-0123456789abcdef.npy").write_bytes(b"by SIGKILL")
+    assert cli.main(command) == 0
+    assert set(clew.Index.load(where).document_of) == {"ferry.md", "moon.md"}
+    (tmp_path / "mine" / "data").mkdir(parents=True)
+    (tmp_path / "mine" / "data" / "tides.csv").write_text("high, low")
+    assert cli.main(["index", str(folder), "-o", str(tmp_path / "mine")]) == 2, "no index's"
+
+
 def test_a_pattern_changes_the_kept_index_and_what_it_leaves_out_is_counted(
     capsys, folder, read, monkeypatch
 ):

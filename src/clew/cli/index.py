@@ -34,7 +34,7 @@ from clew.index.saving import is_remote
 from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
 from clew.storage import StorageError
-from clew.store import is_index
+from clew.store import foreign_files, is_index
 
 EXAMPLES = """examples:
   clew index docs/ -o docs.clew
@@ -222,10 +222,10 @@ def _index_before(options: argparse.Namespace) -> Index | None:
 
 
 def _refuse_other_files(output: Path) -> None:
-    """Refuse to write over anything but an index or an empty folder."""
+    """Refuse to write over anything but an index, an empty folder or what a save left behind."""
     if not output.exists() or is_index(output):
         return
-    if output.is_file() or any(output.iterdir()):
+    if output.is_file() or foreign_files(output):
         raise ValueError(
             f"{output} exists and is not an index: name an index or a new folder after -o"
         )
