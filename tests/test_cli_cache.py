@@ -223,6 +223,29 @@ def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
     assert clew.Index.load(where).splitter.tokens == 32
 
 
+def test_an_index_that_is_made_otherwise_or_cannot_be_opened_is_not_replaced_in_silence(
+    capsys, folder, tmp_path
+):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+    assert cli.main([*command, "--names"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(command) == 0
+    assert capsys.readouterr().err == (
+        "clew: the index there was made with other options (--names, --terms or --model): "
+        "it is made anew\n"
+    )
+    facts = {"moon.md": [("the moon", "pulls", "the sea")]}
+    own = clew.Index.from_documents(folder, facts=facts, embedder=lambda texts: [[1.0, 2.0]] * len(texts))  # fmt: skip
+    own.save(where)
+    assert cli.main(command) == 0
+    (remark,) = capsys.readouterr().err.splitlines()
+    assert remark.startswith(f"clew: the index in {where} was not opened, so it is made anew, ")
+    assert "without facts that were given before: the index was made with embedder=" in remark
+    assert cli.main(command) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_first_index_that_a_full_disk_has_cut_short_is_made_once_there_is_room(
     capsys, folder, tmp_path, monkeypatch
 ):

@@ -27,7 +27,7 @@ from clew.cli.source import (
     patterns_of,
     splitter_of,
 )
-from clew.cli.terminal import counted, print_result
+from clew.cli.terminal import counted, print_remark, print_result
 from clew.cli.watch import watch
 from clew.index.index import Index
 from clew.index.saving import is_remote
@@ -217,7 +217,13 @@ def _index_before(options: argparse.Namespace) -> Index | None:
         return Index.load(options.output, embedder=options.embedder)
     except StorageError:  # what would be published could not be, either
         raise
-    except (OSError, ValueError):  # none, damaged, or made in another way: it is built anew
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:  # damaged, or made with what is not given now
+        print_remark(
+            f"the index in {shown(options.output)} was not opened, so it is made anew, without "
+            f"facts that were given before: {error}"
+        )
         return None
 
 

@@ -31,7 +31,7 @@ from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import SYMBOLS, IndexConfig, IndexKeywords
 from clew.index.given_facts import changed_facts
 from clew.index.index import Index
-from clew.index.saving import is_made_by, is_remote
+from clew.index.saving import is_remote, made_otherwise
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Terms, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
@@ -49,6 +49,13 @@ SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
 # What the reason begins with where a file was read, though not as its name says, or not all of it.
 READ = re.compile(r"read\b,? *")
+TYPED: Mapping[str, str] = {  # as what the options of an index are typed that differ between two
+    "extractor": "--names, --terms or --model",
+    "splitter": "--tokens or --sentences",
+    "canonical": "--plain",
+    "generators": "--reports, --summaries or --titles",
+    **{name: f"--{name}" for name in ("embedder", "nearest", "encoding", "untrusted")},
+}
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
     "titles": lambda model, _: Descriptions(model),
     "summaries": lambda model, _: Summaries(model),
@@ -349,7 +356,8 @@ def build_index(
     own, config = config.embedder, replace(config, embedder=with_vectors_kept(config.embedder))
     source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
-    if before is not None and whole and not generators and is_made_by(before, config):
+    others = [] if before is None else made_otherwise(before, config)
+    if before is not None and whole and not generators and not others:
         now = replace(before.config, processes=config.processes, embedder=config.embedder)
         here = replace(before, config=now)
         index = here.sync(
@@ -362,6 +370,9 @@ def build_index(
         if index is here:
             return before
     else:
+        if keeps_patterns and others and not generators:
+            names = ", ".join(TYPED.get(name, name) for name in others)
+            print_remark(f"the index there was made with other options ({names}): it is made anew")
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
     unread = len(index.failed)  # passages; behind them come texts that were not written
     if generators:
