@@ -59,7 +59,9 @@ TYPED: Mapping[str, str] = {  # as what the options of an index are typed that d
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
     "titles": lambda model, _: Descriptions(model),
     "summaries": lambda model, _: Summaries(model),
-    "reports": lambda model, options: Reports(model, level=None, method=options.communities),
+    "reports": lambda model, options: Reports(
+        model, level=None, method=options.communities or METHODS[0]
+    ),
 }
 
 
@@ -116,7 +118,6 @@ def add_reading_options(
     parser.add_argument(
         "--communities",
         choices=METHODS,
-        default=METHODS[0],
         help=f"how the communities of --reports are found (default: {METHODS[0]})",
     )
     parser.add_argument(
@@ -470,6 +471,8 @@ def splitter_of(options: argparse.Namespace) -> Splitter:
 def generators_of(options: argparse.Namespace) -> list[Generate]:
     """Return what writes texts on the passages, in the order in which they are written."""
     settings, model = index_settings(options.set), None
+    if options.communities is not None and not options.reports:
+        raise ValueError("--communities says how those of --reports are found: add --reports")
     if options.writer is not None:
         if not any(getattr(options, name) for name in GENERATORS):
             raise ValueError("--writer writes --reports, --summaries or --titles: add one of them")
@@ -662,7 +665,7 @@ def check_writable_folder(folder: Path) -> None:
 
 def refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE, "writer")
+    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE, "writer", "communities")
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name
