@@ -6,6 +6,7 @@ import argparse
 import errno
 import json
 import re
+import shlex
 import sys
 import tempfile
 import time
@@ -270,6 +271,7 @@ def open_source(options: argparse.Namespace) -> Index:
     if is_index(path):
         refuse_building_options(options)
         return Index.load(path, embedder=options.embedder)
+    _refuse_folder_of_indexes(path)
     if getattr(options, "no_cache", True):
         return _read(options)
     with keeping_what_is_read(path) as discard:
@@ -278,6 +280,15 @@ def open_source(options: argparse.Namespace) -> Index:
         index = _read(options)
         discard()
         return index
+
+
+def _refuse_folder_of_indexes(path: Path) -> None:
+    """Raise ValueError for a folder that has saved indexes and nothing else, as one of shards."""
+    if path.is_dir() and (names := sorted(path.iterdir())) and all(map(is_index, names)):
+        raise ValueError(
+            f"{path} has {counted(len(names), 'saved index', 'saved indexes')} and nothing to "
+            f'read: `clew ask {shlex.quote(str(path))}/* "..."` asks them as one'
+        )
 
 
 def _read_or_cached(path: Path, options: argparse.Namespace, discard: Callable[[], None]) -> Index:
