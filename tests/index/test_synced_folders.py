@@ -409,6 +409,20 @@ def test_a_file_that_comes_without_the_other_of_its_name_is_the_one_that_is_ther
     assert changed.document_of["one/notes.md"].text == "The ferry of one sails at ten."
 
 
+def test_a_file_that_is_there_under_an_id_with_its_folder_is_not_added_again(two_folders):
+    index = Index.from_documents(two_folders)
+    for again in (Path("two"), "two", Path("two/notes.md").absolute()):
+        with pytest.raises(ValueError, match=r"for instance '(two/)?(notes\.md|rows\.jsonl#1)'"):
+            index.add(again)
+    Path("three").mkdir()
+    Path("three", "notes.md").write_text("The ferry of three sails at noon.")
+    more = index.add("three")
+    assert [one.text for one in more.documents if "noon" in one.text] == [
+        "The ferry of three sails at noon."
+    ]
+    assert len(more) == len(index) + 1
+
+
 def test_a_file_that_is_known_keeps_its_id_beside_new_ones_of_this_name(two_folders):
     index = Index.from_documents(Path("one"))
     assert {"notes.md", "own.md"} < set(index.document_of)
