@@ -138,7 +138,11 @@ def test_a_cache_that_another_question_is_saving_is_no_news(capsys, folder):
     assert "not kept" not in answer.err
 
 
-def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
+def refuse(path, **_):
+    raise PermissionError(13, "Permission denied", "index")
+
+
+def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder, monkeypatch):
     ask(capsys, folder, "--no-cache")
     assert user_cache.cached_folders() == []
     ask(capsys, folder)
@@ -147,7 +151,12 @@ def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
     assert cli.main(["cache"]) == 0
     assert str(folder.resolve()) in capsys.readouterr().out
     assert cli.main(["cache", "--clear", str(folder.parent)]) == 0
+    assert f"nothing is kept of {folder.parent}: `clew cache` lists" in capsys.readouterr().err
     assert len(user_cache.cached_folders()) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr("os.rmdir", refuse)
+        assert cli.main(["cache", "--clear", str(folder)]) == 2
+    assert capsys.readouterr() == ("", "clew: index: Permission denied\n")
     assert cli.main(["cache", "--clear", str(folder)]) == 0
     assert user_cache.cached_folders() == []
 
