@@ -289,7 +289,10 @@ READERS = {"markdown_it", "selectolax", "tree_sitter", "pypdf", "mammoth", "emai
         ("Ferries sail.\n\nThey sail at ten.", "text", set()),
         ("# Ferries\n\nThey sail at ten.", "markdown", {"markdown", "titles", "source_file"}),
         ("Ferries\n=======\n\nThey sail.", "rst", {"rst", "titles", "source_file"}),
-        ("def sail():\n    return 10\n", "python", {"python", "statements", "source_file"}),
+        (
+            *("def sail():\n    return 10\n", "python"),
+            {"python", "packages", "statements", "source_file"},
+        ),
     ],
 )
 def test_a_change_loads_what_reads_the_format_of_its_document_alone(tmp_path, text, format, also):

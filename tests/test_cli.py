@@ -353,6 +353,8 @@ def mistakes(folder: Path, saved: str, tmp_path: Path) -> dict[str, tuple[object
         "--tokens belongs to `clew index`": ("ask", saved, "x", "--tokens", 9),
         "--names belongs to `clew index`": ("ask", saved, "x", "--names"),
         "--writer belongs to `clew index`": ("ask", saved, "x", "--writer", "os:getcwd"),
+        "--communities belongs to": ("ask", saved, "x", "--communities", "louvain"),
+        "found: add --reports": ("ask", folder, "x", "--communities", "louvain"),
         "--tokens: a whole number": ("ask", folder, "x", "--tokens", 0),
         "pip install": ("ask", folder, "x", "--embedder", "some-model"),
         "exists and is not an index": ("index", folder, "-o", folder),

@@ -138,7 +138,11 @@ def test_a_cache_that_another_question_is_saving_is_no_news(capsys, folder):
     assert "not kept" not in answer.err
 
 
-def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
+def refuse(path, **_):
+    raise PermissionError(13, "Permission denied", "index")
+
+
+def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder, monkeypatch):
     ask(capsys, folder, "--no-cache")
     assert user_cache.cached_folders() == []
     ask(capsys, folder)
@@ -147,7 +151,12 @@ def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder):
     assert cli.main(["cache"]) == 0
     assert str(folder.resolve()) in capsys.readouterr().out
     assert cli.main(["cache", "--clear", str(folder.parent)]) == 0
+    assert f"nothing is kept of {folder.parent}: `clew cache` lists" in capsys.readouterr().err
     assert len(user_cache.cached_folders()) == 1
+    with monkeypatch.context() as patched:
+        patched.setattr("os.rmdir", refuse)
+        assert cli.main(["cache", "--clear", str(folder)]) == 2
+    assert capsys.readouterr() == ("", "clew: index: Permission denied\n")
     assert cli.main(["cache", "--clear", str(folder)]) == 0
     assert user_cache.cached_folders() == []
 
@@ -221,6 +230,50 @@ def test_indexing_again_reads_what_has_changed_and_says_where_nothing_has(
     assert cli.main([*command, "--tokens", "32"]) == 0  # made in another way: built anew
     assert synced == [1]
     assert clew.Index.load(where).splitter.tokens == 32
+
+
+def test_an_index_that_is_made_otherwise_or_cannot_be_opened_is_not_replaced_in_silence(
+    capsys, folder, tmp_path
+):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+    assert cli.main([*command, "--names"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(command) == 0
+    assert capsys.readouterr().err == (
+        "clew: the index there was made with other options (--names, --terms or --model): "
+        "it is made anew\n"
+    )
+    facts = {"moon.md": [("the moon", "pulls", "the sea")]}
+    own = clew.Index.from_documents(folder, facts=facts, embedder=lambda texts: [[1.0, 2.0]] * len(texts))  # fmt: skip
+    own.save(where)
+    assert cli.main(command) == 0
+    (remark,) = capsys.readouterr().err.splitlines()
+    assert remark.startswith(f"clew: the index in {where} was not opened, so it is made anew, ")
+    assert "without facts that were given before: the index was made with embedder=" in remark
+    assert cli.main(command) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_first_index_that_a_full_disk_has_cut_short_is_made_once_there_is_room(
+    capsys, folder, tmp_path, monkeypatch
+):
+    where = tmp_path / "docs.clew"
+    command = ["index", str(folder), "-o", str(where)]
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("clew.store.disk.write", full)
+        assert cli.main(command) == 2
+    assert capsys.readouterr().err.startswith("clew: the index was not saved to ")
+    (where / "data" / "graph.kinds-00000001-0123456789abcdef.npy").write_bytes(b"by SIGKILL")
+    assert cli.main(command) == 0
+    assert set(clew.Index.load(where).document_of) == {"ferry.md", "moon.md"}
+    (tmp_path / "mine" / "data").mkdir(parents=True)
+    (tmp_path / "mine" / "data" / "tides.csv").write_text("high, low")
+    assert cli.main(["index", str(folder), "-o", str(tmp_path / "mine")]) == 2, "no index's"
 
 
 def test_a_pattern_changes_the_kept_index_and_what_it_leaves_out_is_counted(

@@ -126,6 +126,18 @@ def test_several_indexes_are_asked_for_a_context_alone(docs, tmp_path, capsys):
         assert (code, message in err) == (2, True)
 
 
+@pytest.mark.parametrize("command", [("ask", QUESTION), ("chat", "--ask", QUESTION)])
+def test_the_folder_of_the_shards_says_how_they_are_asked(docs, tmp_path, capsys, command):
+    shards = tmp_path / "all shards"
+    run(capsys, "index", docs, "-o", shards, "--shards", 2)
+    code, _, err = run(capsys, command[0], shards, *command[1:])
+    has_two = f"clew: {shards} has 2 saved indexes and nothing to read: "
+    assert (code, err) == (2, f"{has_two}`clew ask '{shards}'/* \"...\"` asks them as one\n")
+    (shards / "read-me.md").write_text("The coxswain of the lifeboat is written about elsewhere.")
+    code, out, _ = run(capsys, command[0], shards, *command[1:])
+    assert (code, "elsewhere" in out) == (0, True), "a folder that has something to read"
+
+
 def test_two_files_of_one_path_are_told_apart_as_the_error_on_their_indexes_says(tmp_path, capsys):
     for name, hour in (("docs", "nine"), ("notes", "noon")):
         (tmp_path / name).mkdir()

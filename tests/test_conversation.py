@@ -452,9 +452,18 @@ def test_a_model_that_fails_is_one_line_of_the_command(capsys, tmp_path, monkeyp
     assert (code, out.strip()) == (2, "")
     assert err.splitlines()[-1].endswith("failed: TypeError: no route")
     code, _, err = run(capsys, "chat", str(HARBOUR), *typed, "--ask", question, "--ask", "/why")
-    assert code == 0
+    assert code == 2
     assert "failed: TypeError: no route" in err
-    assert "there is no answer yet" in err
+    assert "there is no answer yet" in err, "the other questions are answered all the same"
+    (tmp_path / "fails_once.py").write_text(
+        "def answer(prompt):\n"
+        "    if 'coxswain of' in prompt:\n"
+        "        raise TypeError('no route')\n"
+        "    return 'At ten [1].'\n"
+    )
+    typed = ("--no-cache", "--model", "fails_once:answer", "--ask", question)
+    code, out, _ = run(capsys, "chat", str(HARBOUR), *typed, "--ask", "When does the ferry sail?")
+    assert (code, "At ten" in out) == (2, True)
 
 
 def test_the_path_of_two_hops_stands_below_what_it_leads_to(capsys, tmp_path):

@@ -184,14 +184,42 @@ class OptionNames:
         except TypeError as error:
             raise ValueError(str(error)) from error
 
+    def check_field(self, model: object, name: str, known: Iterable[str] = ()) -> None:
+        """Check the name of an attribute of a pydantic model that is about to be set.
+
+        A model that takes options which it does not declare takes any name, and pydantic's own
+        validators come too late: what they refuse is set by then.
+
+        Args:
+            model: The model.
+            name: The name.
+            known: What the model takes beside its fields.
+
+        Raises:
+            ValueError: It is neither a field, nor known, nor private, nor an attribute of the
+                class. A mistyped option would have no effect.
+        """
+        kind: Any = type(model)
+        if not (name.startswith("_") or name in kind.model_fields or hasattr(kind, name)):
+            self.check_extra({name: None}, dict.fromkeys((*known, *kind.model_fields)))
+
     def query_options(self, values: Mapping[str, object], **replaced: object) -> QueryOptions:
         """Return the options of a question that are among some values.
 
         Args:
             values: Values by the framework's names. What is no option of a question is left aside.
             **replaced: Values by clew's names, which go before the others.
+
+        Raises:
+            ValueError: A value is out of range; the message has the framework's name for it.
         """
-        return QueryOptions.from_keywords(**(self._chosen(QueryOptions, values) | replaced))
+        try:
+            return QueryOptions.from_keywords(**(self._chosen(QueryOptions, values) | replaced))
+        except ValueError as error:
+            name, _, rest = str(error).partition(" ")
+            if name not in self.renamed:
+                raise
+            raise ValueError(f"{self.renamed[name]} {rest}") from error
 
     def index_config(self, values: Mapping[str, object], **replaced: object) -> IndexConfig:
         """Return the options of an index that are among some values; see `query_options`."""

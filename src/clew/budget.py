@@ -320,11 +320,29 @@ def fit_to_budget(
         page = _substitute(page, arrange, budget)
     read = set(page.reading.nodes.tolist()) - {-1}  # some came back when others went
     left_out = tuple(one for one in page.left_out if one.node not in read)
-    page = replace(page, left_out=left_out, bound=first.subgraph.bound)
+    page = replace(page, left_out=left_out, bound=_bound_of(first, page))
     if page.left_out and not len(page.reading):
         raise BudgetError(_nothing_fits(request, budget, page.left_out[0]))
     _warn_if_best_too_large(page, budget)
     return page
+
+
+def _bound_of(first: FittedPage, page: FittedPage) -> float | None:
+    """Return the bound of the first selection, None where it is none of pages like this one.
+
+    With less room the question may be linked to other passages than at first, and out of time to
+    none: of what these lead to the bound says nothing.
+    """
+    bound, connection = first.subgraph.bound, first.subgraph.connection
+    if bound is None or first.subgraph is page.subgraph:
+        return bound
+    if connection is None:
+        return None if first.fill_rows else bound
+    graph, nodes = page.request.graph, page.subgraph.nodes
+    read = page.reading.nodes[page.reading.nodes >= 0]
+    read, connectors = read[~graph.generated[read]], nodes[~graph.content[nodes]]
+    is_joined = connection.reached(freeze(np.concatenate([read, connectors]), np.int32))
+    return bound if is_joined[: len(read)].all() else None
 
 
 def _reselect_until_fitting(

@@ -38,7 +38,8 @@ class Context:
         bound: No connected page within the budget and a `limit` has a higher `value`, by the same
             tokenizer and in the same style, among those without what `min_relevance` and
             `max_share` leave out: proven for the whole graph, or for what a select stage before
-            left of it. None where the method proves nothing.
+            left of it. None where the method proves nothing, or where the page, for want of room,
+            starts from other passages than those that the bound is of.
         missing: Pairs of ids that the graph could not join.
         dropped: What was selected and is not in the context, each with the reason; made when it is
             first asked for.

@@ -88,10 +88,16 @@ def cached_folders() -> list[CachedFolder]:
 
 
 def clear(source: str | None = None) -> list[CachedFolder]:
-    """Delete the indexes of a source, or all, and return what they were."""
+    """Delete the indexes of a source, or all, and return what they were.
+
+    Raises:
+        OSError: One could not be deleted.
+    """
     gone = [folder for folder in cached_folders() if source in (None, folder.source)]
     for folder in gone:
-        shutil.rmtree(folder.path, ignore_errors=True)
+        shutil.rmtree(folder.path, ignore_errors=True)  # as what another process deletes meanwhile
+        if folder.path.exists():
+            shutil.rmtree(folder.path)  # which says why not
     return gone
 
 

@@ -45,7 +45,7 @@ SOURCES = st.lists(st.integers(0, 9), min_size=1, max_size=3, unique=True)
 LIMITS = st.fixed_dictionaries(
     {
         "max_depth": st.sampled_from([0, 1, 2, 9]),
-        "max_degree": st.sampled_from([1, 2, 9]),
+        "max_degree": st.sampled_from([0, 1, 2, 9]),
         "max_nodes": st.sampled_from([0, 3, 9]),
         "max_tokens": st.sampled_from([6, 99]),
     }

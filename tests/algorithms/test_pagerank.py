@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from clew.algorithms.pagerank import build_walk, pagerank, pageranks
+from clew.deadline import Deadline, until
 
 
 def random_weights(n, share, seed):
@@ -81,6 +82,25 @@ def test_nodes_that_the_walk_cannot_reach_get_nothing():
     assert pagerank(walk_on(weights), np.array([1.0, 0, 0, 0]), 0.0).tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.parametrize("light", [1e-9, 1e-20, 1e-38, 1e-44])
+@pytest.mark.parametrize("starts", [[4], [0, 4], [2], [0, 2]])
+def test_links_of_next_to_no_weight_are_followed_and_the_walk_ends(light, starts):
+    """Rows 0 and 1 are linked by 1, rows 2 and 3 by a weight that float32 barely holds."""
+    weights = np.zeros((5, 5), np.float32)
+    weights[0, 1] = weights[1, 0] = 1
+    weights[2, 3] = weights[3, 2] = light
+    reset = np.zeros(5)
+    reset[starts] = 1
+    expected = dense_solve(weights.astype(float), reset, 0.5)
+    walk = build_walk(csr_array(weights), weights.astype(float).sum(axis=1))
+
+    with until(Deadline.after(20)):
+        one, many = pagerank(walk, reset), pageranks(walk, np.array([reset, np.ones(5)]))
+
+    assert one == pytest.approx(expected, abs=1e-9)
+    assert many[0] == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("reset", "damping", "message"),
     [
@@ -88,6 +108,9 @@ def test_nodes_that_the_walk_cannot_reach_get_nothing():
         ([1.0, 0], -0.1, "damping"),
         ([0.0, 0], 0.5, "no mass"),
         ([np.nan, 1], 0.5, "no mass"),
+        ([0.8, -0.25], 0.5, "at least 0; got -0.25"),
+        ([0.8, -2.0], 0.5, "at least 0; got -2"),
+        ([np.inf, 1.0], 0.5, "infinite"),
     ],
 )
 def test_bad_input_is_named(reset, damping, message):

@@ -69,6 +69,20 @@ def test_the_set_is_that_of_the_full_solve_however_it_was_proven(budget, directe
     )
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("accuracy", [0.05, 1e-3, 1e-5])
+def test_no_score_is_farther_off_than_asked_also_where_mass_is_lost(accuracy, directed):
+    """Half of the walk starts at a row without links, and directed links end at others."""
+    for seed in range(40):
+        over = walk_on(random_graph(30, 40, seed, directed), directed)
+        reset = np.zeros(30)
+        reset[[seed % 30, int(over.order[-1])]] = 1
+        found = top_pagerank(over, reset, 3, 0.85, accuracy=accuracy, budget=1e6)
+        whole = pagerank(over, reset, 0.85)
+        assert found.error <= accuracy * (1 + 1e-9)
+        assert (whole[found.rows] - found.scores).max() <= accuracy
+
+
 def test_a_tie_at_the_border_goes_to_the_lower_row_by_the_whole_vector():
     over, reset = walk_on(star_of_stars()), np.eye(31)[0]
     assert top_pagerank(over, reset, 3, budget=100).rows.tolist() == [0, 1, 2]

@@ -232,6 +232,29 @@ def test_what_would_be_read_otherwise_is_read_again(folder, opened, monkeypatch)
     assert {reason.partition(",")[0] for _, reason in loaded.skipped[:2]} == {"read as text"}
 
 
+def test_a_module_has_the_name_of_the_package_that_its_folder_has_become(folder, opened):
+    for name in ("sea/tide.py", "sea/deep/fish.py", "quay.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("def depth():\n    return 12\n")
+
+    def modules(index):
+        return {d.id: d.metadata["module"] for d in index.documents if "module" in d.metadata}
+
+    before = Index.from_documents(folder)
+    opened.clear()
+    (folder / "__init__.py").touch()  # the folder itself becomes a package
+    index = before.sync(folder)
+    assert sorted(opened) == ["__init__.py", "quay.py", "sea/deep/fish.py", "sea/tide.py"]
+    assert modules(index) == {
+        "sea/tide.py": "docs.sea.tide",
+        "sea/deep/fish.py": "docs.sea.deep.fish",
+        "quay.py": "docs.quay",
+    }
+    assert index.sync(folder) is index
+    (folder / "__init__.py").unlink()
+    assert modules(index.sync(folder)) == modules(before)
+
+
 def test_a_format_of_the_caller_is_always_asked(folder, opened, monkeypatch):
     own = Format("own", lambda file: [file.document("Own text.")], (".md",))
     monkeypatch.setitem(FORMATS, "own", own)
@@ -384,6 +407,20 @@ def test_a_file_that_comes_without_the_other_of_its_name_is_the_one_that_is_ther
         "The ferry of two sails at nine.",
     }
     assert changed.document_of["one/notes.md"].text == "The ferry of one sails at ten."
+
+
+def test_a_file_that_is_there_under_an_id_with_its_folder_is_not_added_again(two_folders):
+    index = Index.from_documents(two_folders)
+    for again in (Path("two"), "two", Path("two/notes.md").absolute()):
+        with pytest.raises(ValueError, match=r"for instance '(two/)?(notes\.md|rows\.jsonl#1)'"):
+            index.add(again)
+    Path("three").mkdir()
+    Path("three", "notes.md").write_text("The ferry of three sails at noon.")
+    more = index.add("three")
+    assert [one.text for one in more.documents if "noon" in one.text] == [
+        "The ferry of three sails at noon."
+    ]
+    assert len(more) == len(index) + 1
 
 
 def test_a_file_that_is_known_keeps_its_id_beside_new_ones_of_this_name(two_folders):

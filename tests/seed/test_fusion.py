@@ -63,3 +63,15 @@ class Given:
 
     def on(self, graph):
         return lambda query: Seeds(self.scores)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
+def test_a_share_by_which_scores_would_be_below_0_is_refused(share):
+    with pytest.raises(ValueError, match=f"dense_share is the weight .*; got {share}"):
+        Blend(dense_share=share)
+
+
+@pytest.mark.parametrize("k", [-1, float("nan")])
+def test_a_constant_by_which_a_rank_would_be_0_is_refused(k):
+    with pytest.raises(ValueError, match=f"k is added to every rank, at least 0; got {k}"):
+        ReciprocalRank(k=k)

@@ -361,5 +361,11 @@ def test_a_question_that_is_linked_to_nothing_is_refused():
         Budgeted(q_links=0)
 
 
+@pytest.mark.parametrize("w_min", [-0.5, np.nan, np.inf])
+def test_a_least_prize_below_0_by_which_the_bound_would_be_too_low_is_refused(w_min):
+    with pytest.raises(ValueError, match=f"w_min .*, at least 0; got {w_min}"):
+        Budgeted(w_min=w_min)
+
+
 def test_the_methods_that_the_solver_knows_are_named():
     assert not [name for name in ("auto", *METHODS) if f'"{name}"' not in Budgeted.__doc__]

@@ -362,6 +362,12 @@ def test_unknown_settings_are_refused_by_name():
             MCMI(**wrong)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
+def test_a_share_for_facts_that_is_none_is_refused(share):
+    with pytest.raises(ValueError, match=f"fact_share is a share of the budget in .*; got {share}"):
+        MCMI(fact_share=share)
+
+
 @given(
     st.lists(st.integers(1, 12).map(lambda part: part / 8), min_size=1, max_size=9),
     st.integers(1, 4),

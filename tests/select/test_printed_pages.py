@@ -14,10 +14,14 @@ import numpy as np
 import pytest
 
 import clew
-from clew import recipes
+from clew import Pipeline, recipes
 from clew.budget import BudgetError
+from clew.graph import Graph, freeze
+from clew.order import ByPrize
 from clew.render import Render
+from clew.select import Budgeted
 from clew.text.estimate import estimate_tokens
+from clew.types import Query, Seeds
 
 SENTENCE = "ferries trawlers yachts berth winter quay north south old harbour of the ice a tide"
 WORDS = SENTENCE.split()
@@ -210,6 +214,35 @@ def test_the_same_on_two_thousand_corpora(tmp_path):
     gaps = gaps_of(range(1000, 3000), tmp_path)
     assert len(gaps) >= 1000
     assert np.median(gaps) <= 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A seed stage that gives every node a score, and names a terminal."""
+
+    scores: tuple
+    terminal: int
+
+    def on(self, graph):
+        return lambda query: Seeds(np.array(self.scores), freeze([self.terminal], np.int32))
+
+
+@pytest.mark.parametrize(("budget", "read", "is_proven"), [(3, ["0"], False), (4, ["1"], True)])
+def test_a_question_that_is_linked_anew_for_want_of_room_has_not_the_bound_of_its_first_links(
+    budget, read, is_proven
+):
+    """Nothing joins the two. With 3 tokens the terminal fits by itself, and not as it is printed."""
+    moon = ({"title": "Moon"},) * 2
+    graph = Graph.of(["x.", "yyyy."], metadata=moon, count=lambda text: -(-len(text) // 4))
+    pages = [graph.count(f"# Moon\n- {text}") for text in graph.texts]
+    assert pages == [3, 4]
+    method = Pipeline(Given((10.0, 0.1), 1), selects=(Budgeted(),), order=ByPrize())
+    context = method.on(graph)(Query("?"), budget)
+    assert context.ids == read
+    if is_proven:
+        assert context.value <= context.bound < 10
+    else:
+        assert (context.bound, context.gap) == (None, None)
 
 
 def test_a_heading_is_paid_once_for_the_passages_under_it(tmp_path):

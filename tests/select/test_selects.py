@@ -227,3 +227,7 @@ def test_what_is_like_a_bridge_is_deferred_too():
 def test_a_number_of_items_below_one_is_refused(k):
     with pytest.raises(ValueError, match=f"k is a whole number of at least 1, or None; got {k}"):
         Top(k)
+    with pytest.raises(ValueError, match=f"^k is a whole number of at least 1, or None; got {k}"):
+        MMR(k=k)
+    with pytest.raises(ValueError, match=f"fetch_k is a whole number of .*, or None; got {k}"):
+        MMR(fetch_k=k)

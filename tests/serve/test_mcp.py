@@ -69,6 +69,7 @@ def test_an_assistant_finds_tools_that_only_read_with_what_they_take(server):
     assert set(tools) == {"ask", "open_source", "neighbours"}
     assert all(tool.annotations.read_only_hint and tool.description for tool in tools.values())
     assert tools["ask"].input_schema["required"] == ["question"]
+    assert {tool.input_schema["additionalProperties"] for tool in tools.values()} == {False}
     for name in clew.recipes.names():
         assert name in json.dumps(tools["ask"].input_schema)
 
@@ -109,6 +110,8 @@ def test_the_neighbours_of_a_name_are_the_passages_that_have_it(server):
         ("ask", {"question": "   "}, "at least one word"),
         ("ask", {"question": "Who?", "recipe": "hiporag"}, "unknown recipe"),
         ("ask", {"question": "Who?", "budget": 0}, "greater than or equal to 1"),
+        ("ask", {"question": "Who?", "bugdet": 9}, "ask does not take bugdet; it takes question, "),
+        ("neighbours", {"id": "other.md", "most": 3}, "does not take most; it takes id, limit"),
     ],
 )
 def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):

@@ -123,3 +123,9 @@ def test_unknown_modes_are_refused_with_the_known_ones():
         Influence(passage_mode="both")
     with pytest.raises(ValueError, match="nonedge is 'rank1' or None, not 'rank2'"):
         Influence(nonedge="rank2")
+
+
+@pytest.mark.parametrize("factor", [-0.1, np.nan, np.inf])
+def test_a_factor_that_is_no_number_from_0_on_is_refused(factor):
+    with pytest.raises(ValueError, match=f"factor is a number from 0 on; got {factor}"):
+        Influence(factor=factor)

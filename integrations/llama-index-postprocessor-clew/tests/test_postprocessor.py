@@ -180,6 +180,18 @@ def test_a_wrong_argument_is_refused_when_it_is_given(wrong):
         ClewPostprocessor(**wrong)
 
 
+@pytest.mark.parametrize(("name", "value"), [("topn", 2), ("budget", 0), ("recipe", "nonsense")])
+def test_what_is_refused_when_it_is_set_is_not_there_afterwards(found, question, name, value):
+    postprocessor = ClewPostprocessor(top_n=3)
+    before = postprocessor.to_dict()
+    with pytest.raises(ValueError, match=name):
+        setattr(postprocessor, name, value)
+    assert postprocessor.to_dict() == before
+    postprocessor.top_n = 1
+    again = ClewPostprocessor.from_dict(postprocessor.to_dict())
+    assert len(again.postprocess_nodes(found, query_str=question)) == 1
+
+
 @pytest.mark.parametrize(
     "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
 )

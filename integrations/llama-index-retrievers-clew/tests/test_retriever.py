@@ -382,6 +382,24 @@ def test_a_misspelt_option_is_refused_before_anything_is_embedded(documents, nod
     assert not embed_model.seen
 
 
+def test_a_misspelt_attribute_is_refused_when_it_is_set(index, question):
+    class Counting(ClewRetriever):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            self.questions = 0
+
+    retriever = ClewRetriever(index)
+    with pytest.raises(AttributeError, match="does not take similarity_topk; it takes recipe"):
+        retriever.similarity_topk = 1
+    retriever.similarity_top_k = 1
+    retriever.callback_manager = retriever.callback_manager
+    assert len(retriever.retrieve(question)) == 1
+    assert Counting(index, similarity_top_k=2).questions == 0, "a class has its own attributes"
+    retriever.similarity_top_k = 0
+    with pytest.raises(ValueError, match=r"^similarity_top_k is a whole number of at least 1"):
+        retriever.retrieve(question)
+
+
 def letters(texts):
     return [[text.lower().count(letter) for letter in "aeioustr"] for text in texts]
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from clew.cli.parser import Commands, add_command
-from clew.cli.terminal import print_result
+from clew.cli.terminal import print_remark, print_result
 from clew.storage.address import is_storage, without_password
 from clew.user_cache import cache_root, cached_folders, clear
 
@@ -41,6 +41,8 @@ def cache(options: argparse.Namespace) -> int:
     if options.clear is not None:
         gone = clear(_source_of(options.clear))
         freed = sum(folder.bytes for folder in gone)
+        if not gone and options.clear != ALL:
+            print_remark(f"nothing is kept of {options.clear}: `clew cache` lists what is")
         print_result(f"{len(gone):,} indexes deleted, {freed / 1e6:,.1f} MB")
         return 0
     folders = cached_folders()

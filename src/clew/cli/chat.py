@@ -65,12 +65,16 @@ def add_parser(commands: Commands) -> None:
 
 
 def chat(options: argparse.Namespace) -> int:
-    """Answer the questions of `--ask`, or those that are typed until /quit."""
+    """Answer the questions of `--ask`, or those that are typed until /quit.
+
+    The exit code is 2 where the model failed at a question of `--ask`: no one is there to read it.
+    """
     options.source = one_or_several(options.source)
     method, parameters = chosen_method(options), question_parameters(options)
     model = models.typed_model(options)
     index = open_source(options)
     conversation = Conversation.of(index, recipe=method, model=model, **parameters)
+    failed = False
     for text in options.ask or _typed():
         if options.ask:
             print_result(f"> {text}")
@@ -79,8 +83,8 @@ def chat(options: argparse.Namespace) -> int:
         elif text.startswith("/"):
             print_remark(f"{text} is no command; {', '.join(COMMANDS)} are")
         else:
-            _answer(text, conversation)
-    return 0
+            failed |= not _answer(text, conversation)
+    return 2 if options.ask and failed else 0
 
 
 def _typed() -> Iterator[str]:
@@ -103,19 +107,20 @@ def _typed() -> Iterator[str]:
             yield text
 
 
-def _answer(question: str, conversation: Conversation) -> None:
-    """Print the answer as it is written, and what it cites."""
+def _answer(question: str, conversation: Conversation) -> bool:
+    """Print the answer as it is written, and what it cites; return whether there is one."""
     try:
         print_answer(question, conversation)
     except ModelError as error:  # the model failed; the conversation goes on
         print_remark(str(error))
-        return
+        return False
     turn = conversation.turns[-1]
     if turn.asked != question.lstrip("+= "):
         print_remark(f"looked up: {turn.asked}")
     if turn.answer == NOTHING and turn.context.items:
         print_remark("/context shows what comes nearest")
     print_result()
+    return True
 
 
 def _carry_out(command: str, conversation: Conversation) -> None:

@@ -27,14 +27,14 @@ from clew.cli.source import (
     patterns_of,
     splitter_of,
 )
-from clew.cli.terminal import counted, print_result
+from clew.cli.terminal import counted, print_remark, print_result
 from clew.cli.watch import watch
 from clew.index.index import Index
 from clew.index.saving import is_remote
 from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
 from clew.storage import StorageError
-from clew.store import is_index
+from clew.store import foreign_files, is_index
 
 EXAMPLES = """examples:
   clew index docs/ -o docs.clew
@@ -217,15 +217,21 @@ def _index_before(options: argparse.Namespace) -> Index | None:
         return Index.load(options.output, embedder=options.embedder)
     except StorageError:  # what would be published could not be, either
         raise
-    except (OSError, ValueError):  # none, damaged, or made in another way: it is built anew
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:  # damaged, or made with what is not given now
+        print_remark(
+            f"the index in {shown(options.output)} was not opened, so it is made anew, without "
+            f"facts that were given before: {error}"
+        )
         return None
 
 
 def _refuse_other_files(output: Path) -> None:
-    """Refuse to write over anything but an index or an empty folder."""
+    """Refuse to write over anything but an index, an empty folder or what a save left behind."""
     if not output.exists() or is_index(output):
         return
-    if output.is_file() or any(output.iterdir()):
+    if output.is_file() or foreign_files(output):
         raise ValueError(
             f"{output} exists and is not an index: name an index or a new folder after -o"
         )

@@ -6,6 +6,7 @@ import argparse
 import errno
 import json
 import re
+import shlex
 import sys
 import tempfile
 import time
@@ -31,7 +32,7 @@ from clew.generate import Descriptions, Reports, Summaries
 from clew.index.config import FACTS, IndexConfig, IndexKeywords
 from clew.index.given_facts import changed_facts
 from clew.index.index import Index
-from clew.index.saving import is_made_by, is_remote
+from clew.index.saving import is_remote, made_otherwise
 from clew.model import Model
 from clew.read import NamesAndSymbols, Plain, Splitter, Symbols, Terms, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
@@ -49,10 +50,19 @@ SLOW = 5.0  # seconds of reading, from which a saved index is recommended
 MAX_NAMES = 3  # of files, in a remark
 # What the reason begins with where a file was read, though not as its name says, or not all of it.
 READ = re.compile(r"read\b,? *")
+TYPED: Mapping[str, str] = {  # as what the options of an index are typed that differ between two
+    "extractor": "--names, --terms or --model",
+    "splitter": "--tokens or --sentences",
+    "canonical": "--plain",
+    "generators": "--reports, --summaries or --titles",
+    **{name: f"--{name}" for name in ("embedder", "nearest", "encoding", "untrusted")},
+}
 GENERATORS: Mapping[str, Callable[[Model | None, argparse.Namespace], Generate]] = {  # by option
     "titles": lambda model, _: Descriptions(model),
     "summaries": lambda model, _: Summaries(model),
-    "reports": lambda model, options: Reports(model, level=None, method=options.communities),
+    "reports": lambda model, options: Reports(
+        model, level=None, method=options.communities or METHODS[0]
+    ),
 }
 
 
@@ -109,7 +119,6 @@ def add_reading_options(
     parser.add_argument(
         "--communities",
         choices=METHODS,
-        default=METHODS[0],
         help=f"how the communities of --reports are found (default: {METHODS[0]})",
     )
     parser.add_argument(
@@ -268,6 +277,7 @@ def open_source(options: argparse.Namespace) -> Index:
     if is_index(path):
         refuse_building_options(options)
         return Index.load(path, embedder=options.embedder)
+    _refuse_folder_of_indexes(path)
     if getattr(options, "no_cache", True):
         return _read(options)
     with keeping_what_is_read(path) as discard:
@@ -276,6 +286,15 @@ def open_source(options: argparse.Namespace) -> Index:
         index = _read(options)
         discard()
         return index
+
+
+def _refuse_folder_of_indexes(path: Path) -> None:
+    """Raise ValueError for a folder that has saved indexes and nothing else, as one of shards."""
+    if path.is_dir() and (names := sorted(path.iterdir())) and all(map(is_index, names)):
+        raise ValueError(
+            f"{path} has {counted(len(names), 'saved index', 'saved indexes')} and nothing to "
+            f'read: `clew ask {shlex.quote(str(path))}/* "..."` asks them as one'
+        )
 
 
 def _read_or_cached(path: Path, options: argparse.Namespace, discard: Callable[[], None]) -> Index:
@@ -356,7 +375,8 @@ def build_index(
     own, config = config.embedder, replace(config, embedder=with_vectors_kept(config.embedder))
     source, progress = _source_of(options), shows_progress()
     whole = before is not None and not before.failed  # what failed is asked for again
-    if before is not None and whole and not generators and is_made_by(before, config):
+    others = [] if before is None else made_otherwise(before, config)
+    if before is not None and whole and not generators and not others:
         now = replace(before.config, processes=config.processes, embedder=config.embedder)
         here = replace(before, config=now)
         index = here.sync(
@@ -369,6 +389,9 @@ def build_index(
         if index is here:
             return before
     else:
+        if keeps_patterns and others and not generators:
+            names = ", ".join(TYPED.get(name, name) for name in others)
+            print_remark(f"the index there was made with other options ({names}): it is made anew")
         index = Index.from_documents(source, facts=facts, config=config, progress=progress)
     unread = len(index.failed)  # passages; behind them come texts that were not written
     if generators:
@@ -468,6 +491,8 @@ def splitter_of(options: argparse.Namespace) -> Splitter:
 def generators_of(options: argparse.Namespace) -> list[Generate]:
     """Return what writes texts on the passages, in the order in which they are written."""
     settings, model = index_settings(options.set), None
+    if options.communities is not None and not options.reports:
+        raise ValueError("--communities says how those of --reports are found: add --reports")
     if options.writer is not None:
         if not any(getattr(options, name) for name in GENERATORS):
             raise ValueError("--writer writes --reports, --summaries or --titles: add one of them")
@@ -660,7 +685,7 @@ def check_writable_folder(folder: Path) -> None:
 
 def refuse_building_options(options: argparse.Namespace) -> None:
     """Refuse options that change how an index is built: this one is built already."""
-    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE, "writer")
+    given = ("tokens", "facts", "nearest", "encoding", INCLUDE, EXCLUDE, "writer", "communities")
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name

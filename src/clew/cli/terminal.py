@@ -81,6 +81,8 @@ def print_error(error: Exception) -> None:
     """Write on one line of stderr what went wrong."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         print_remark(f"{error.filename}: {error.strerror}")
+    elif isinstance(error, OSError) and error.strerror:  # without the number before it
+        print_remark(error.strerror)
     else:
         print_remark(str(error) or type(error).__name__)
 

@@ -91,8 +91,8 @@ def cluster_questions(
         vectors: float [n, d], unit rows, one for each question.
         graph: what the questions are asked of; not needed for `by="words"`.
         by: see the module.
-        k: the number of clusters. None tries numbers from 2 to the square root of n and takes the
-            one with the best silhouette.
+        k: the number of clusters; by words there are fewer where fewer questions differ. None tries
+            numbers from 2 to the square root of n and takes the one with the best silhouette.
         power: p, how strongly a question deforms the graph.
 
     Raises:

@@ -159,7 +159,7 @@ def with_documents(
     progress: bool = False,
 ) -> Contents:
     """Return the index with more documents; see `Index.add`."""
-    loaded, skipped, files = index.config.load(documents)
+    loaded, skipped, files = index.config.load(documents, there=index.documents)
     now_skipped = _skipped_after(index, documents, loaded, skipped)
     unplaced = without_label(index.documents, loaded)
     loaded = [unplaced.get(one.id, one) for one in loaded]

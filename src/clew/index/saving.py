@@ -197,13 +197,24 @@ def is_made_by(index: IndexContents, config: IndexConfig) -> bool:
         index: An index, which may have been loaded.
         config: What another one would be made with.
     """
+    return not made_otherwise(index, config)
+
+
+def made_otherwise(index: IndexContents, config: IndexConfig) -> list[str]:
+    """Return the names of the options by which an index is made otherwise than a configuration has.
+
+    Args:
+        index: As in `is_made_by`.
+        config: Likewise.
+    """
     names = [name for name in option_names(IndexConfig) if name not in NOT_OF_THE_RESULT]
-    records = [
+    before, now = (
         describe_config({name: getattr(each, name) for name in names})
         for each in (index.config, config)
-    ]
+    )
+    others = [name for name in names if before[name] != now[name]]
     own = [each.embedder and each.embedder.name for each in (index.config, config)]
-    return records[0] == records[1] and own[0] == own[1]
+    return [*others, *["embedder"] * (own[0] != own[1])]
 
 
 def contents_of(saved: SavedIndex) -> IndexContents:

@@ -1,12 +1,14 @@
 """What files gave when they were read, so that those that have not changed are not read again.
 
 A file counts as unchanged while its size, its times and its place on the disk are what they were,
-and it would be read in the same way. One that changed within the last seconds is read again the
-next time: a clock that ticks seldom gives two writes one time.
+and it would be read in the same way, also by what is around it: a module of Python has the name of
+its package, which an `__init__.py` beside it makes. One that changed within the last seconds is
+read again the next time: a clock that ticks seldom gives two writes one time.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -61,8 +63,8 @@ def read_files(
             only this process can read are left for later.
         update: Called with numbers of files that are read.
     """
-    readers, now = cache(reader_of), time.time_ns()
-    readings = [_look_at(file, readers) for file in files]
+    readers, around, now = cache(reader_of), cache(_around), time.time_ns()
+    readings = [_look_at(file, readers, around) for file in files]
     changed = list[int]()
     for place, reading in enumerate(readings):
         before = known.get(reading.path)
@@ -219,10 +221,39 @@ def reader_of(name: str, encoding: str | None) -> str:
     return f"clew {__version__} ({READING}, Python {python}): {format.name} in {encoding}{missing}"
 
 
-def _look_at(file: FileToRead, readers: Callable[[str, str | None], str]) -> FileReading:
-    """Return the reading of a file that is still to be read."""
-    reader = readers(f"file{''.join(file.path.suffixes[-2:])}", file.encoding)
-    return FileReading(file.path.as_posix(), file.id, reader, look_of(file.path))
+def _around(name: str, folder: str, below: str) -> str:
+    """Return what is around a file that decides what it gives; see `Format.around`."""
+    around = format_of_file(name).around
+    return "" if around is None else around(folder, below)
+
+
+def _reader_of(
+    file: FileToRead,
+    readers: Callable[[str, str | None], str] = reader_of,
+    around: Callable[[str, str, str], str] = _around,
+) -> str:
+    """Return what reads a file, and what around it decides what it gives; "" as in `reader_of`."""
+    name = f"file{''.join(file.path.suffixes[-2:])}"
+    reader = readers(name, file.encoding)
+    beside = around(name, os.path.dirname(file.path), file.id.rpartition("/")[0])  # noqa: PTH120  # a tenth of the time
+    return f"{reader} in {beside}" if reader and beside else reader
+
+
+def _look_at(
+    file: FileToRead,
+    readers: Callable[[str, str | None], str] = reader_of,
+    around: Callable[[str, str, str], str] = _around,
+) -> FileReading:
+    """Return the reading of a file that is still to be read.
+
+    Args:
+        file: The file.
+        readers: `reader_of`, which may remember what it returned.
+        around: `_around`, likewise.
+    """
+    return FileReading(
+        file.path.as_posix(), file.id, _reader_of(file, readers, around), look_of(file.path)
+    )
 
 
 def _read_if_same(
@@ -239,10 +270,6 @@ def _read_if_same(
         return None
     contents = read_file(file, cut)
     return contents if contents.is_lasting else None
-
-
-def _reader_of(file: FileToRead) -> str:
-    return reader_of(f"file{''.join(file.path.suffixes[-2:])}", file.encoding)
 
 
 def _is_same(before: FileReading, now: FileReading) -> bool:

@@ -40,6 +40,13 @@ class Blend:
     seeds: tuple[Seed, Seed] = (Dense(), BM25())
     dense_share: float = 0.5
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.dense_share <= 1:
+            raise ValueError(
+                "dense_share is the weight of the first seed, from 0, the second alone, to 1, the "
+                f"first alone; got {self.dense_share}"
+            )
+
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         bound = [seed.on(graph) for seed in self.seeds]
 

@@ -40,6 +40,10 @@ class ReciprocalRank:
     seeds: tuple[Seed, ...] = (Dense(), BM25())
     k: int = 60
 
+    def __post_init__(self) -> None:
+        if not self.k >= 0:
+            raise ValueError(f"k is added to every rank, at least 0; got {self.k}")
+
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
         bound = [seed.on(graph) for seed in self.seeds]
 

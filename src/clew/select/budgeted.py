@@ -74,7 +74,7 @@ class Budgeted:
         q_links: to how many nodes the question is linked; to all, connectivity says nothing.
         extend_links: link the question to the next best nodes, too, where all that the linked ones
             reach fits in the budget.
-        w_min: a node's prize counts as far as it is above this.
+        w_min: a node's prize counts as far as it is above this, >= 0.
         working: about how many nodes the working graph may have. It grows with the budget, so that
             its best candidates fill the budget twice.
         connected_without_query: link the question to the best seed alone, so that the choice is
@@ -113,6 +113,10 @@ class Budgeted:
             raise ValueError(
                 f"q_links is a whole number of at least 1: nothing else joins the question; "
                 f"got {self.q_links}"
+            )
+        if not 0 <= self.w_min < np.inf:
+            raise ValueError(
+                f"w_min is the prize from which on prizes count, at least 0; got {self.w_min}"
             )
         if not 0 <= self.fact_share < 1:
             raise ValueError(

@@ -128,6 +128,10 @@ class MCMI:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}"
                 )
+        if not 0 <= self.fact_share <= 1:
+            raise ValueError(
+                f"fact_share is a share of the budget in [0, 1]; got {self.fact_share}"
+            )
 
     def on(self, graph: Graph) -> Callable[[Query, Seeds, Floats, Subgraph, int], Subgraph]:
         links = graph.links(self.kinds)

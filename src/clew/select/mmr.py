@@ -66,6 +66,10 @@ class MMR:
                 "lambda_mult is from 0, difference alone, to 1, relevance alone; "
                 f"got {self.lambda_mult}"
             )
+        for name in ("k", "fetch_k"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise ValueError(f"{name} is a whole number of at least 1, or None; got {number}")
         if self.relevance not in RELEVANCES:
             raise ValueError(
                 f"unknown relevance {self.relevance!r}; known: {', '.join(RELEVANCES)}"

@@ -18,12 +18,13 @@ import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver import ResourceSecurity
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 from pydantic import Field
 
 from clew import recipes
 from clew.budget import BudgetError
 from clew.deadline import DeadlineError
+from clew.index.options import check_names
 from clew.serve.served_index import AskedAnswer, ServedIndex, UnknownIdError
 from clew.show import location_of, path_in_words
 from clew.version import __version__
@@ -43,6 +44,38 @@ FAILURES = (BudgetError, DeadlineError, UnknownIdError, ValueError, TypeError)
 Result = TypeVar("Result")
 
 
+class _Server(MCPServer[Any]):
+    """A server that refuses arguments that a tool does not take; the SDK would leave them aside."""
+
+    async def list_tools(self) -> list[Tool]:
+        """Return the tools, which say that they take nothing else."""
+        return [
+            tool.model_copy(
+                update={"input_schema": {**tool.input_schema, "additionalProperties": False}}
+            )
+            for tool in await super().list_tools()
+        ]
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Any = None,  # noqa: ANN401  # as the SDK has it
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: An argument is not one of its, or as the SDK has it.
+        """
+        for tool in await super().list_tools():
+            if tool.name == name:
+                try:
+                    check_names(arguments, tool.input_schema["properties"], f"the tool {name}")
+                except TypeError as error:
+                    raise ToolError(str(error)) from error
+        return await super().call_tool(name, arguments, context)
+
+
 def create_mcp_server(served: ServedIndex) -> MCPServer[Any]:
     """Return the server of an index, with its tools and resources.
 
@@ -56,7 +89,7 @@ def create_mcp_server(served: ServedIndex) -> MCPServer[Any]:
         >>> [tool.name for tool in anyio.run(server.list_tools)]
         ['ask', 'open_source', 'neighbours']
     """
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         NAME,
         instructions=INSTRUCTIONS,
         version=__version__,

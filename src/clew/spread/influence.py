@@ -74,6 +74,8 @@ class Influence:
             raise ValueError(
                 f"unknown passage_mode {self.passage_mode!r}; known: {', '.join(PASSAGE_MODES)}"
             )
+        if not 0 <= self.factor < np.inf:
+            raise ValueError(f"factor is a number from 0 on; got {self.factor}")
         if self.nonedge not in (None, "rank1"):
             raise ValueError(f"nonedge is 'rank1' or None, not {self.nonedge!r}")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from clew.store.checking import CheckedGeneration, check
     from clew.store.loading import DEFAULT_VERIFY, Verify, load
     from clew.store.saved_index import SavedAs, SavedIndex
-    from clew.store.saving import are_the_same, delete, is_index, is_newest, save
+    from clew.store.saving import are_the_same, delete, foreign_files, is_index, is_newest, save
 else:
     __getattr__, __dir__ = load_on_demand(
         __name__,
@@ -21,7 +21,7 @@ else:
             "checking": "CheckedGeneration check",
             "loading": "DEFAULT_VERIFY Verify load",
             "saved_index": "SavedAs SavedIndex",
-            "saving": "are_the_same delete is_index is_newest save",
+            "saving": "are_the_same delete foreign_files is_index is_newest save",
         },
     )
 
@@ -34,6 +34,7 @@ __all__ = [
     "are_the_same",
     "check",
     "delete",
+    "foreign_files",
     "is_index",
     "is_newest",
     "load",

@@ -356,14 +356,19 @@ def _failure(root: Path, generation: int, error: OSError) -> str:
     return f"the index was not saved to {root}, where all is as it was: {reason}"
 
 
-def _refuse_foreign(root: Path) -> None:
-    """Raise ValueError for a folder of files that are not an index's."""
-    if (root / DATA).is_symlink():
-        raise ValueError(f"{root / DATA} is a link; an index is saved in its own folder")
-    if not root.exists() or is_index(root):
-        return
-    if not root.is_dir():
-        raise ValueError(f"{root} is a file; an index is saved in a folder")
+def foreign_files(root: Path) -> list[str]:
+    """Return the names of what is in a folder and not an index's.
+
+    A save that was cut short, as by a full disk, leaves nothing but what is an index's.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     (Path(folder) / "sea.md").touch()
+        ...     (Path(folder) / "LOCK").touch()
+        ...     foreign_files(Path(folder))
+        ['sea.md']
+    """
     foreign = [
         file.name
         for file in root.iterdir()
@@ -377,7 +382,18 @@ def _refuse_foreign(root: Path) -> None:
             for file in (root / DATA).iterdir()
             if not FILE_NAME.fullmatch(file.name)
         ]
-    if foreign:
+    return foreign
+
+
+def _refuse_foreign(root: Path) -> None:
+    """Raise ValueError for a folder of files that are not an index's."""
+    if (root / DATA).is_symlink():
+        raise ValueError(f"{root / DATA} is a link; an index is saved in its own folder")
+    if not root.exists() or is_index(root):
+        return
+    if not root.is_dir():
+        raise ValueError(f"{root} is a file; an index is saved in a folder")
+    if foreign := foreign_files(root):
         raise ValueError(
             f"{root} has other files, for instance {min(foreign)}, and no index: "
             "save to a new or empty folder"

@@ -113,6 +113,11 @@ class ClewCompressor(BaseDocumentCompressor):
             vector = await aembed_question(with_recent_vectors(embedder), question)
         return await asyncio.to_thread(self.context, documents, question, vector=vector)
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse a name of no option: pydantic would take it, and it would have no effect."""
+        NAMES.check_field(self, name, KNOWN)
+        super().__setattr__(name, value)
+
     def _documents(self, context: clew.Context) -> list[Document]:
         return documents_of(context, ids_as_given=True, explain=self.explain)
 

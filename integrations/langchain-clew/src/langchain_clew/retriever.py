@@ -427,7 +427,14 @@ class ClewRetriever(ChangingRetriever):
 
     @property
     def _values(self) -> dict[str, Any]:
-        return {**self.__dict__, **(self.model_extra or {})}
+        fields = type(self).model_fields  # in `__dict__` there may be what a tracer has set, too
+        own = {name: value for name, value in self.__dict__.items() if name in fields}
+        return {**own, **(self.model_extra or {})}
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse a name of no option: pydantic would take it, and it would have no effect."""
+        NAMES.check_field(self, name, NAMES.of_question)
+        super().__setattr__(name, value)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         """Share what is asked: an index is no other after a change, and a store is the caller's."""

@@ -122,6 +122,23 @@ def test_a_misspelt_argument_is_refused_before_anything_is_indexed(index, docume
         ClewRetriever(index=documents)
 
 
+def test_a_misspelt_attribute_is_refused_when_it_is_set(retriever, question):
+    with pytest.raises(ValueError, match=r"this does not take recpie; it takes recipe, budget, k"):
+        retriever.recpie = "dense"
+    compressor = ClewCompressor()
+    with pytest.raises(ValueError, match="this does not take bugdet"):
+        compressor.bugdet = 60
+    compressor.max_share = 0.5  # an option that is no field
+    assert compressor.model_extra == {"max_share": 0.5}
+    retriever.k = 2
+    retriever._seen_by = "a tracer"  # which says so on what it has seen
+    assert len(retriever.invoke(question)) == 2
+    assert len(retriever.invoke(question, k=1)) == 1
+    retriever.k = 0
+    with pytest.raises(ValueError, match=r"^k is a whole number of at least 1, or None; got 0"):
+        retriever.invoke(question)
+
+
 @pytest.mark.parametrize(
     "filter", [{"length": {"$gt": 10**6}}, lambda metadata: metadata["length"] == 0]
 )

@@ -37,6 +37,7 @@ SINGLE = 2.0**-22  # the factor by which an iteration in float32 can shrink a re
 DOUBLE = 2.0**-46  # in float64: some units in the last place of a sum
 ROUNDED = 1e-5  # sums of weights that are as near as this are the same
 TINY = 1e-300
+MAX_SHARE = 1e30  # of a node so light that densities might leave the range of float32
 CACHE_BYTES = 2**19  # of the densities of the reset vectors that share a pass over the links
 MAX_TOGETHER = 16  # reset vectors in one pass
 MIN_TOGETHER = 500_000  # links from which on two threads iterate in much less time than one
@@ -237,7 +238,7 @@ def pagerank(walk: Walk, reset: Floats, damping: float = 0.5, tolerance: float =
             double it.
 
     Raises:
-        ValueError: a damping out of range, a reset vector of zeros.
+        ValueError: a damping out of range, a reset vector of zeros or out of its range.
 
     Example:
         >>> import numpy as np
@@ -320,16 +321,18 @@ def _semi_iterate(walk: Walk, reset: Floats, damping: float, tolerance: float) -
     every = (1 - damping) * reset
     start, unlinked = every[:linked], every[linked:].sum(axis=0)
     x, residual = np.zeros_like(start), start
-    kind: type[np.floating] = np.float32
+    is_light = float(shares.max(initial=0)) > MAX_SHARE
+    kind: type[np.floating] = np.float64 if is_light else np.float32
     is_large = reset.ndim == 1 and len(walk.out[1]) >= MIN_TOGETHER
-    norm, smallest = start.sum(axis=0), SINGLE
+    norm, smallest = start.sum(axis=0), DOUBLE if is_light else SINGLE
     while linked:
         current().check()
         norm = np.maximum(norm, TINY)
         total = np.maximum(x.sum(axis=0), norm) + unlinked
         reduction = float(np.min(min(max_residual / max(damping, TINY), 1.0) * (total / norm)))
         products = _products(rate, max(reduction, smallest))
-        scaled = (residual * (columns / norm)).astype(kind)
+        # Not columns / norm: where there is no mass that is more than any float.
+        scaled = (residual / norm * columns).astype(kind)
         own_shares = walk.linked_shares if kind is np.float32 else shares
         step = None
         if is_large and kind is np.float32:
@@ -369,13 +372,21 @@ def check_reset(damping: float, reset: Floats) -> np.float64:
     """Return the sum of a reset vector.
 
     Raises:
-        ValueError: a damping out of [0, 1) or a reset vector of zeros.
+        ValueError: a damping out of [0, 1), or a reset vector of zeros, with a number below 0 or
+            without a finite sum.
     """
     if not 0 <= damping < 1:
         raise ValueError(
             f"damping is the probability of following an edge, in [0, 1); got {damping}"
         )
+    if (lowest := float(reset.min(initial=0))) < 0:
+        raise ValueError(
+            f"a walk restarts by scores of at least 0; got {lowest:.6g}: of cosines and the like,"
+            " np.maximum(scores, 0) takes those above"
+        )
     total: np.float64 = reset.sum()
+    if total == math.inf:
+        raise ValueError("a walk restarts by scores whose sum is finite; got an infinite one")
     if not total > 0:
         raise ValueError(
             "the reset vector has no mass: at least one node must have a positive weight"

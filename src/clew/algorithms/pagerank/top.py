@@ -30,6 +30,7 @@ from clew.graph import Floats, Mask, Rows, freeze
 
 TOLERANCE = 1e-10  # of the full vector whose best rows are meant
 NO_LIMIT = 2**62  # links
+ROUNDED_UP = 1 + 1e-9  # an error that is above the accuracy by rounding alone is none
 MARGIN = 1e-9  # the error of a solution of sum 1, beside the tolerance of equal scores
 
 
@@ -132,7 +133,7 @@ def top_pagerank(
             as much as one share at damping 0.5.
 
     Raises:
-        ValueError: k < 1, a damping out of range, a reset vector of zeros.
+        ValueError: k < 1, a damping out of range, a reset vector of zeros or out of its range.
 
     Example:
         >>> from scipy.sparse import csr_array
@@ -148,10 +149,15 @@ def top_pagerank(
     max_work = int(budget * len(walk.out[1]))
     if damping == 0 or k >= n or len(start_rows) > max_work:
         return _solve_full(walk, reset, k, damping)
-    limits = PushLimits(k, max_work, MARGIN, float(accuracy))
-    push = _push(walk, start_rows, reset[start_rows] / reset.sum(), damping, limits)
+    masses = reset[start_rows] / reset.sum()
+    # What starts at rows without links is lost but for 1 - d, and the rest is scaled to sum 1.
+    lost = damping * float(masses[walk.places[start_rows] >= walk.linked].sum())
+    limits = PushLimits(k, max_work, MARGIN, float(accuracy) * (1 - lost))
+    push = _push(walk, start_rows, masses, damping, limits)
     if push.proven:
-        return _from_push(walk, k, damping, push)
+        best = _from_push(walk, k, damping, push)
+        if best.error <= accuracy * ROUNDED_UP:  # on a directed graph more may be lost on the way
+            return best
     return _from_residual(walk, k, damping, push)
 
 
@@ -162,8 +168,10 @@ def approximate_pagerank(
 
     Mass of at most `tolerance` a unit of a row's strength, which is the sum of the weights of its
     links, is not moved on, as in Andersen, Chung and Lang's ApproximatePageRank. On an undirected
-    graph a row of strength s then misses at most 2 * damping * tolerance * s. Where weights are 1,
-    at most 1 / ((1 - damping) * tolerance) links are gone over, however large the graph is.
+    graph a row of strength s then misses at most 2 * damping * tolerance * s of the x in
+    `clew.algorithms.pagerank.full`, which `pagerank` scales to sum 1 where mass is lost at rows
+    without links. Where weights are 1, at most 1 / ((1 - damping) * tolerance) links are gone
+    over, however large the graph is.
 
     Args:
         walk: the random walk.
@@ -172,7 +180,8 @@ def approximate_pagerank(
         tolerance: above 0.
 
     Raises:
-        ValueError: a damping or a tolerance out of range, a reset vector of zeros.
+        ValueError: a damping or a tolerance out of range, a reset vector of zeros or out of its
+            range.
 
     Example:
         >>> from scipy.sparse import csr_array

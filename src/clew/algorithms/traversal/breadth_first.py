@@ -63,6 +63,8 @@ def search_breadth_first(  # noqa: PLR0913 - one for each limit of the search
         LARGE if limit is None else limit
         for limit in (max_depth, max_degree, max_nodes, max_tokens)
     )
+    if degree < 1:
+        depth = 0
     rows, depths, parents, scores, slots = search.breadth_first(
         search.WeightedLinks(
             freeze(links.starts, np.int64),

@@ -32,6 +32,8 @@ class Format:
             in this format too. False reads such a piece as plain text.
         requires: Modules that `read` or `outline` needs beside the dependencies of clew.
         hint: How to install them.
+        around: (path of a folder, its path below the folder that is read) -> what is there beside
+            a file that decides what the file gives, as a text. None where nothing does.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Format:
     outlines_pieces: bool = False
     requires: tuple[str, ...] = ()
     hint: str = ""
+    around: Callable[[str, str], str] | None = None
 
     def is_installed(self) -> bool:
         """Whether all modules that the format requires are there."""

@@ -16,13 +16,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from clew.document import Document
 from clew.read.formats.outline import Block, Outline, Share
+from clew.read.formats.packages import package_of
 from clew.read.formats.source_file import SourceFile
 from clew.read.formats.statements import Statement, outline_parts, shorten_signature
 from clew.syntax_trees import parse_python
@@ -179,9 +180,7 @@ def parse_parts(text: str) -> Iterator[ModulePart]:
 def module_name(file: Path, id: str = "") -> str:
     """Return the dotted name of a module: its path from its outermost package on.
 
-    Without a package it is the whole path below the folder that is read. The packages above that
-    folder belong to it, too; those below need not all have an `__init__.py`, which is left out of
-    an index where it is empty.
+    Without a package it is the whole path below the folder that is read; see `package_of`.
 
     Args:
         file: Its file.
@@ -194,17 +193,8 @@ def module_name(file: Path, id: str = "") -> str:
     """
     file = file.absolute()
     own = [] if file.stem == "__init__" else [file.stem]
-    below = [*PurePosixPath(id).parts[:-1]]
-    top = file.parents[len(below)] if len(below) < len(file.parents) else file.parent
-    folders, here = [*below], top
-    while (here / "__init__.py").exists() and here.name:
-        folders.insert(0, here.name)
-        here = here.parent
-    packages = (
-        n for n in range(len(folders)) if here.joinpath(*folders[: n + 1], "__init__.py").exists()
-    )
-    first = next(packages, 0)
-    return ".".join([*folders[first:], *own]) or file.parent.name or file.stem
+    package = package_of(str(file.parent), id.rpartition("/")[0])
+    return ".".join([*package, *own]) or file.parent.name or file.stem
 
 
 class _Body(Sequence[Statement]):

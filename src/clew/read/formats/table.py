@@ -69,6 +69,7 @@ FORMATS: dict[str, Format] = {
             PYTHON_SUFFIXES,
             _of("python.outline"),
             outlines_pieces=True,
+            around=_of("packages.shown_package"),
         ),
         Format(
             "record",

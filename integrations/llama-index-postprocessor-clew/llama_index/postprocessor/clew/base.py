@@ -111,6 +111,11 @@ class ClewPostprocessor(BaseNodePostprocessor):
         NAMES.check_extra(self.model_extra, KNOWN)
         return self
 
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse a name of no option before it is set: what a validator refuses would stay."""
+        NAMES.check_field(self, name, KNOWN)
+        super().__setattr__(name, value)
+
     @classmethod
     def class_name(cls) -> str:
         """Return the name that LlamaIndex serialises the class by."""

@@ -31,6 +31,7 @@ from clew.adapters import (
 )
 from clew.remote import PulledIndex
 
+PACKAGE = __name__.rpartition(".")[0]
 NAMES = OptionNames(
     {
         "limit": "similarity_top_k",
@@ -98,6 +99,19 @@ class AskingRetriever:
         check_options(options)
         for name, value in options.items():
             setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse a name of no option: a mistyped one would have no effect.
+
+        A class derived from these may have attributes of its own.
+        """
+        is_made = "recipe" in vars(self) and type(self).__module__.startswith(PACKAGE)
+        if is_made and not name.startswith("_") and not hasattr(self, name):
+            try:
+                NAMES.check([name], NAMES.of_question, "a retriever")
+            except TypeError as error:
+                raise AttributeError(str(error)) from error
+        super().__setattr__(name, value)
 
     def with_options(self, **options: Unpack[RetrieverKeywords]) -> Self:
         """Return a retriever with other options over the same index: for one question, or one user.

@@ -99,8 +99,8 @@ class ClewPGRetriever(AskingRetriever, BasePGRetriever):
         super().__init__(store, include_text=False, callback_manager=manager)
         reading: Any = {name: options.pop(name, None) for name in READING}  # type: ignore[misc]
         chosen = {"recipe": recipe, "budget": budget, **NAMES.without_index(options)}
-        self._set_options({**DEFAULTS, **chosen})
         self.stored = StoredGraph(store, config)
+        self._set_options({**DEFAULTS, **chosen})
         self._whole: bool | None = _checked_whole(reading["whole"])
         bounds = _checked_bounds(reading["bounds"])
         self._pull = StorePull(store, bounds, config.embedder, reading["vector_store"])
