@@ -308,6 +308,19 @@ def test_html_has_the_same_pages_and_runs_nothing_of_the_documents(tmp_path):
     assert page.body.text().count(evil) >= 4, "it is shown as it is written"
 
 
+def test_pages_with_names_in_any_script_are_linked_in_html(tmp_path):
+    files = {
+        "fish.md": "# متجر الأسماك\n\nيفتح سوق السمك في الساعة الخامسة صباحا كل يوم.\n",
+        "fähre.md": "# Die Fähre\n\nDie Fähre fährt um zehn Uhr vom alten Hafen ab.\n",
+        "caf\u00e9.py": '"""Coffee."""\n\ndef brew():\n    """Brew it."""\n',
+    }
+    site = tmp_path / "site"
+    pages = document(written(tmp_path / "all", files), site, "--format", "html", "--cover", "1")
+    check_links(site)
+    linked = {unquote(link).partition("#")[0] for link in links_of_html(pages["index.html"])}
+    assert {name for name in pages if name.endswith(".html")} - {"index.html"} <= linked
+
+
 def test_the_search_page_finds_every_name_by_its_parts(tmp_path):
     document(written(tmp_path / "all", KIT), tmp_path / "out", "--format", "html")
     page = LexborHTMLParser((tmp_path / "out" / "search.html").read_text(encoding="utf-8"))
