@@ -404,6 +404,57 @@ def test_other_languages_have_their_public_names_with_the_comments_above_them(tm
         assert not re.search(r"hide|secretSize|hidden", text)
 
 
+WOOD = {
+    "Box.java": "package wood;\n\n/** A box. */\npublic class Box {\n"
+    "    /** Its type. */\n    public String type() {\n        return secret;\n    }\n"
+    "    /** Opens by number. */\n    public int open(int lid) { return secret; }\n"
+    "    /** Opens by name.\n     * @param lid the one */\n    public int open(String lid) { return secret; }\n"
+    "    private int open(long lid) { return secret; }\n"
+    "    /** A hinge. */\n    public static class Hinge {\n        /** Turns. */\n        public void turn() { secret(); }\n    }\n"
+    "    public interface Lid {\n        void close();\n        /** Whether. */\n        default boolean closed() { return secret; }\n    }\n}\n",
+    "saw.c": "/* Makes a saw. */\nstruct saw *saw_new(int teeth)\n{\n    enum kind secret = OLD;\n    return secret;\n}\n\n"
+    "enum kind saw_kind(struct saw *saw) { return saw->secret; }\n\ntypedef struct tooth {\n    int length;\n} tooth;\n",
+    "kit.go": "// Copyright Anna.\n\n// Package kit is for wood.\npackage kit\n\n// Cut cuts.\nfunc Cut() { secret() }\n",
+    "plane.rs": "//! All on planes.\n/// A plane.\npub struct Plane;\n\npub trait Sharp {\n"
+    "    /// Whether it is.\n    fn is_sharp(&self) -> bool { secret() }\n}\n",
+    "oil.js": "/** Oils wood. */\nexport function oil(wood) {\n  const rub = () => secret;\n  function secretly() {}\n  return rub;\n}\n",
+}  # fmt: skip
+
+
+def test_overloads_members_and_results_of_other_languages_are_what_they_are(tmp_path):
+    pytest.importorskip("tree_sitter")
+    pages = document(written(tmp_path / "all", WOOD), tmp_path / "out")
+    check_links(tmp_path / "out")  # every name of the index, too
+    text = "\n".join(page for name, page in pages.items() if name.startswith("api-"))
+    assert "secret" not in text
+    heads = dict(re.findall(r'<a id="[^"]*?-([\w.]+)"></a>\n\n#+ (.*)', text))
+    types = {"Box", "Box.Hinge", "Box.Lid", "tooth", "Plane", "Sharp"}
+    functions = {
+        "Box.type",
+        "Box.open",
+        "Box.Hinge.turn",
+        "Box.Lid.closed",
+        "saw_new",
+        "Cut",
+        "Sharp.is_sharp",
+        "oil",
+    }
+    assert heads == {one: f"class `{one.split('.')[-1]}`" for one in types} | {
+        one: f"`{one.split('.')[-1]}()`" for one in functions
+    }  # fmt: skip
+    overloads = text.partition("### `open()`")[2].partition("Source:")[0].split("\n\n")
+    assert overloads[1:-1] == [
+        "```java\npublic int open(int lid)\npublic int open(String lid)\n```", "Opens by number.",
+        "**`public int open(String lid)`**", "Opens by name.", "- `lid`: the one",
+    ]  # fmt: skip
+    assert "`void close()`" in text
+    assert "`enum kind saw_kind(struct saw *saw)`" in text
+    assert "# `kit.go`\n\nPackage kit is for wood.\n" in pages["api-kit.go.md"]
+    assert re.findall(
+        "All on planes|A plane", pages["api-plane.rs.md"].partition("## class")[2]
+    ) == ["A plane"]
+
+
 STATEMENTS = (
     "class A:\n    x = 1\n    def p(self): return 1", "class B(A):\n    @property\n    def p(self): ...\n    class In(A): ...",
     "def f(a, /, b=1, *c, d: int=2, **e):\n    '''F `A`.'''", "__all__ = ['A', 'nope']", "__all__ += ['f']", "from .m1 import *",
