@@ -10,6 +10,8 @@ import json
 import pkgutil
 import random
 import re
+import shutil
+import subprocess
 import sys
 import typing
 from pathlib import Path
@@ -338,6 +340,40 @@ def test_the_search_page_finds_every_name_by_its_parts(tmp_path):
     assert found["kit.Saw"] in data["words"]["saw"][::2]
     assert found["kit.cut"] in data["words"]["cut"][::2]
     assert "whether" in data["words"], "what is written on a name is found, too"
+
+
+SEARCH = """
+const page = require("fs").readFileSync(process.argv[2], "utf8");
+const inside = (mark) => page.split(mark)[1].split("</script>")[0];
+const node = () => ({textContent: "", value: "", own: [], append(...more) { this.own.push(...more); },
+  replaceChildren() { this.own = []; }, addEventListener() {}});
+const nodes = {data: node(), query: node(), results: node(), count: node()};
+nodes.data.textContent = inside('id="data">');
+globalThis.document = {getElementById: (id) => nodes[id], createElement: node};
+globalThis.location = {search: "?q=" + encodeURIComponent(process.argv[3])};
+(0, eval)(inside("</script><script>"));
+console.log(JSON.stringify(nodes.results.own.map((one) => one.own[0].textContent)));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_search_finds_words_within_a_clause_of_a_script_without_spaces(tmp_path):
+    files = {
+        "ferry.md": "# 渡轮\n\n渡轮每天早上七点从老码头出发，晚上九点回来。\n",
+        "fish.md": "# Fish\n\nThe market opens at five, and the fishmongers sing.\n",
+    }
+    document(written(tmp_path / "all", files), tmp_path / "out", "--format", "html", "--cover", "1")
+    (tmp_path / "search.cjs").write_text(SEARCH, encoding="utf-8")
+
+    def found(asked):
+        command = ["node", tmp_path / "search.cjs", tmp_path / "out" / "search.html", asked]
+        printed = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+        return set(json.loads(printed))
+
+    assert found("早上七点") == found("码头") == found("七点 晚上") == {"渡轮"}
+    assert not found("早上九点")
+    assert found("fishm") == {"Fish"}
+    assert not found("mongers"), "a word is found by its beginning elsewhere"
 
 
 def test_another_run_replaces_its_own_pages_in_either_format_and_nothing_else(tmp_path):
