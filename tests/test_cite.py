@@ -280,3 +280,15 @@ def test_words_that_differ_in_a_digit_are_not_the_same():
         [" ".join(steps), *(f"It rained {day}." for day in "abcdefghij")]
     )
     assert quotes(index.ask("Within what is task61 done?"), index=index) == f"{steps[11]} [1]"
+
+
+def test_a_line_that_repeats_its_heading_is_no_answer_unless_it_is_all_there_is():
+    """As a signature stands again below the heading of a name."""
+    page = "# Archives\n\n## ZipFile.infolist\n\nZipFile.infolist()\n\nReturn a list with an object for each member of the archive.\n"
+    document = clew.Document("zip.md", page, format="markdown")
+    context = clew.Index.from_documents([document], splitter=clew.Splitter()).ask(
+        "How do I get infolist of a zip?"
+    )
+    assert quotes(context) == "Return a list with an object for each member of the archive. [1]"
+    alone = context.changed(items=(replace(context.items[0], text="ZipFile.infolist()"),))
+    assert quotes(alone).startswith("ZipFile.infolist")

@@ -6,7 +6,8 @@ square root of its item's prize too.
 
 A question in a text says what the sentences behind it are about, as a heading does: they cover what
 it covers, and it is not quoted unless nothing else is. So a list of questions and answers, a forum
-or a chat is not quoted with the question that was asked.
+or a chat is not quoted with the question that was asked. Nor is a line quoted that only repeats
+words of its headings, such as a signature, unless nothing else is there.
 
 Nothing is quoted unless one sentence covers a third, or the quotes together half, of what the
 question asks for. A word counts more the fewer passages have it and the longer it is: common words
@@ -45,6 +46,7 @@ from clew.text.question_words import (
 )
 from clew.text.quotable import quotable
 from clew.text.stems import FUNCTION_WORDS
+from clew.text.words import words
 
 if TYPE_CHECKING:
     from clew.index.index import Index
@@ -133,6 +135,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
+    candidates = [one for one in candidates if not _repeats_heading(one)] or candidates
     by_stem = _informative(context, index)
     covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
     counts = _passage_counts(by_stem, index)
@@ -144,6 +147,11 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
             return ""
     texts = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
     return "\n".join(f"{text} [{number}]" for text, number in texts)
+
+
+def _repeats_heading(sentence: Sentence) -> bool:
+    """Return whether a sentence has no word but those of its headings, as a signature below one."""
+    return set(words(sentence.text)) <= set(words(sentence.item.heading))
 
 
 def _informative(context: Context, index: Index | None) -> WordsByStem:

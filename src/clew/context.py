@@ -20,6 +20,12 @@ _MAKER = "_make_"  # before the name of a field that is not made yet
 __all__ = ["Context", "ContextEdge", "Dropped", "Hop", "Item", "Step"]
 
 
+def fallbacks(context: Context) -> list[str]:
+    """Return, each once, what stages did instead of their own work, as the trace records it."""
+    notes = (step.notes for step in context.trace)
+    return list(dict.fromkeys(str(note["fallback"]) for note in notes if "fallback" in note))
+
+
 @dataclass(frozen=True)
 class Context:
     """What a language model should read, in order. Iterating gives the items.

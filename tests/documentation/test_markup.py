@@ -8,7 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from clew.documentation.markdown import prose_sentences
+from clew.documentation.markdown import prose_sentences, safe_markdown
 from clew.documentation.markup import markup_to_markdown
 
 HTML = MarkdownIt("commonmark").enable("table")
@@ -74,3 +74,33 @@ def test_sentences_of_prose_are_read_without_code_tables_and_marks():
     assert prose_sentences("It is `here <https://a.org>`_ and :ref:`there <x>`, too.", "rst") == [
         "It is here and there, too."
     ]
+
+
+@pytest.mark.parametrize(
+    "evil",
+    ["[a](javascript:alert(1))", "[a]( vbscript:x)", "[t]\n\n[t]: data:text/html,x", "![i](data:image/png;base64,x)", "[Box](crate::Box)"],
+)  # fmt: skip
+def test_a_link_that_may_not_be_is_shown_as_it_is_written_and_all_else_stays(evil):
+    good = "See [`Box`](api.md#Box) and *this*.\n\n```python\nx = 1\n```"
+    shown = safe_markdown(f"{good}\n\nThen {evil}\n")
+    assert shown.startswith(good)
+    tokens = [
+        one
+        for block in MarkdownIt("commonmark").parse(shown)
+        for one in (block, *(block.children or ()))
+    ]
+    assert [str(one.attrGet("href")) for one in tokens if one.type == "link_open"] == ["api.md#Box"]
+    assert not any(one.type in ("image", "html_inline") for one in tokens)
+    text = "".join(one.content for one in tokens if one.type == "text")
+    assert re.search(r"\w+:[^)]+", evil)[0] in text, "the address is shown"
+
+
+def test_links_of_rust_lead_to_the_names_that_are_documented():
+    known = {"Box.open": "#Box.open", "hidden": "#Walk.hidden"}
+    text = "[`open`](crate::wood::Box::open), [`at`](Self::hidden), [hidden()](#method.hidden), [`Vec`](std::vec::hidden), [it](#usage)"
+    found = markup_to_markdown(
+        text, lambda title, name: f"[`{title}`]({known[name]})" if name in known else f"`{title}`"
+    )
+    assert (
+        found == "[`open`](#Box.open), [`at`](#Walk.hidden), [`hidden()`](#Walk.hidden), `Vec`, it"
+    )

@@ -10,6 +10,8 @@ import json
 import pkgutil
 import random
 import re
+import shutil
+import subprocess
 import sys
 import typing
 from pathlib import Path
@@ -308,6 +310,19 @@ def test_html_has_the_same_pages_and_runs_nothing_of_the_documents(tmp_path):
     assert page.body.text().count(evil) >= 4, "it is shown as it is written"
 
 
+def test_pages_with_names_in_any_script_are_linked_in_html(tmp_path):
+    files = {
+        "fish.md": "# متجر الأسماك\n\nيفتح سوق السمك في الساعة الخامسة صباحا كل يوم.\n",
+        "fähre.md": "# Die Fähre\n\nDie Fähre fährt um zehn Uhr vom alten Hafen ab.\n",
+        "caf\u00e9.py": '"""Coffee."""\n\ndef brew():\n    """Brew it."""\n',
+    }
+    site = tmp_path / "site"
+    pages = document(written(tmp_path / "all", files), site, "--format", "html", "--cover", "1")
+    check_links(site)
+    linked = {unquote(link).partition("#")[0] for link in links_of_html(pages["index.html"])}
+    assert {name for name in pages if name.endswith(".html")} - {"index.html"} <= linked
+
+
 def test_the_search_page_finds_every_name_by_its_parts(tmp_path):
     document(written(tmp_path / "all", KIT), tmp_path / "out", "--format", "html")
     page = LexborHTMLParser((tmp_path / "out" / "search.html").read_text(encoding="utf-8"))
@@ -325,6 +340,40 @@ def test_the_search_page_finds_every_name_by_its_parts(tmp_path):
     assert found["kit.Saw"] in data["words"]["saw"][::2]
     assert found["kit.cut"] in data["words"]["cut"][::2]
     assert "whether" in data["words"], "what is written on a name is found, too"
+
+
+SEARCH = """
+const page = require("fs").readFileSync(process.argv[2], "utf8");
+const inside = (mark) => page.split(mark)[1].split("</script>")[0];
+const node = () => ({textContent: "", value: "", own: [], append(...more) { this.own.push(...more); },
+  replaceChildren() { this.own = []; }, addEventListener() {}});
+const nodes = {data: node(), query: node(), results: node(), count: node()};
+nodes.data.textContent = inside('id="data">');
+globalThis.document = {getElementById: (id) => nodes[id], createElement: node};
+globalThis.location = {search: "?q=" + encodeURIComponent(process.argv[3])};
+(0, eval)(inside("</script><script>"));
+console.log(JSON.stringify(nodes.results.own.map((one) => one.own[0].textContent)));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node.js")
+def test_the_search_finds_words_within_a_clause_of_a_script_without_spaces(tmp_path):
+    files = {
+        "ferry.md": "# 渡轮\n\n渡轮每天早上七点从老码头出发，晚上九点回来。\n",
+        "fish.md": "# Fish\n\nThe market opens at five, and the fishmongers sing.\n",
+    }
+    document(written(tmp_path / "all", files), tmp_path / "out", "--format", "html", "--cover", "1")
+    (tmp_path / "search.cjs").write_text(SEARCH, encoding="utf-8")
+
+    def found(asked):
+        command = ["node", tmp_path / "search.cjs", tmp_path / "out" / "search.html", asked]
+        printed = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+        return set(json.loads(printed))
+
+    assert found("早上七点") == found("码头") == found("七点 晚上") == {"渡轮"}
+    assert not found("早上九点")
+    assert found("fishm") == {"Fish"}
+    assert not found("mongers"), "a word is found by its beginning elsewhere"
 
 
 def test_another_run_replaces_its_own_pages_in_either_format_and_nothing_else(tmp_path):
@@ -389,6 +438,57 @@ def test_other_languages_have_their_public_names_with_the_comments_above_them(tm
     assert "```\nassert!(open(1));\n```" in gate
     for text in (go, web, gate):
         assert not re.search(r"hide|secretSize|hidden", text)
+
+
+WOOD = {
+    "Box.java": "package wood;\n\n/** A box. */\npublic class Box {\n"
+    "    /** Its type. */\n    public String type() {\n        return secret;\n    }\n"
+    "    /** Opens by number. */\n    public int open(int lid) { return secret; }\n"
+    "    /** Opens by name.\n     * @param lid the one */\n    public int open(String lid) { return secret; }\n"
+    "    private int open(long lid) { return secret; }\n"
+    "    /** A hinge. */\n    public static class Hinge {\n        /** Turns. */\n        public void turn() { secret(); }\n    }\n"
+    "    public interface Lid {\n        void close();\n        /** Whether. */\n        default boolean closed() { return secret; }\n    }\n}\n",
+    "saw.c": "/* Makes a saw. */\nstruct saw *saw_new(int teeth)\n{\n    enum kind secret = OLD;\n    return secret;\n}\n\n"
+    "enum kind saw_kind(struct saw *saw) { return saw->secret; }\n\ntypedef struct tooth {\n    int length;\n} tooth;\n",
+    "kit.go": "// Copyright Anna.\n\n// Package kit is for wood.\npackage kit\n\n// Cut cuts.\nfunc Cut() { secret() }\n",
+    "plane.rs": "//! All on planes.\n/// A plane.\npub struct Plane;\n\npub trait Sharp {\n"
+    "    /// Whether it is.\n    fn is_sharp(&self) -> bool { secret() }\n}\n",
+    "oil.js": "/** Oils wood. */\nexport function oil(wood) {\n  const rub = () => secret;\n  function secretly() {}\n  return rub;\n}\n",
+}  # fmt: skip
+
+
+def test_overloads_members_and_results_of_other_languages_are_what_they_are(tmp_path):
+    pytest.importorskip("tree_sitter")
+    pages = document(written(tmp_path / "all", WOOD), tmp_path / "out")
+    check_links(tmp_path / "out")  # every name of the index, too
+    text = "\n".join(page for name, page in pages.items() if name.startswith("api-"))
+    assert "secret" not in text
+    heads = dict(re.findall(r'<a id="[^"]*?-([\w.]+)"></a>\n\n#+ (.*)', text))
+    types = {"Box", "Box.Hinge", "Box.Lid", "tooth", "Plane", "Sharp"}
+    functions = {
+        "Box.type",
+        "Box.open",
+        "Box.Hinge.turn",
+        "Box.Lid.closed",
+        "saw_new",
+        "Cut",
+        "Sharp.is_sharp",
+        "oil",
+    }
+    assert heads == {one: f"class `{one.split('.')[-1]}`" for one in types} | {
+        one: f"`{one.split('.')[-1]}()`" for one in functions
+    }  # fmt: skip
+    overloads = text.partition("### `open()`")[2].partition("Source:")[0].split("\n\n")
+    assert overloads[1:-1] == [
+        "```java\npublic int open(int lid)\npublic int open(String lid)\n```", "Opens by number.",
+        "**`public int open(String lid)`**", "Opens by name.", "- `lid`: the one",
+    ]  # fmt: skip
+    assert "`void close()`" in text
+    assert "`enum kind saw_kind(struct saw *saw)`" in text
+    assert "# `kit.go`\n\nPackage kit is for wood.\n" in pages["api-kit.go.md"]
+    assert re.findall(
+        "All on planes|A plane", pages["api-plane.rs.md"].partition("## class")[2]
+    ) == ["A plane"]
 
 
 STATEMENTS = (

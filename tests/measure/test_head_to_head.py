@@ -20,7 +20,7 @@ from clew.measure import (
     write_questions,
 )
 from clew.measure.judge import CRITERIA, OVERALL
-from clew.measure.questions import even_passages
+from clew.measure.questions import AskedQuestion, even_passages
 from clew.text.estimate import estimate_tokens
 
 
@@ -75,6 +75,15 @@ def test_a_hundred_and_twenty_five_questions_are_asked_in_twenty_six_calls_for_e
     assert len({one.task for one in few.questions}) == 25  # each task has one before any has two
     write_questions(tmp_path / "asked.jsonl", found.questions)
     assert read_questions(tmp_path / "asked.jsonl") == found.questions
+
+
+def test_a_line_of_questions_ends_where_the_file_has_a_line_end_and_nowhere_else(tmp_path):
+    """JSON leaves U+2028 and U+0085 as they are, which are line ends elsewhere."""
+    asked = (AskedQuestion("q1", "When\u2028do\x85they sail?", "Ann\u2029", "to\x0crow"),)
+    write_questions(tmp_path / "asked.jsonl", asked)
+    assert read_questions(tmp_path / "asked.jsonl") == asked
+    (tmp_path / "asked.jsonl").write_bytes(b'{"question": "Who?"}\r\n\r\n{"question": "When?"}\r\n')
+    assert [one.id for one in read_questions(tmp_path / "asked.jsonl")] == ["q1", "q3"]
 
 
 def test_the_passages_shown_are_from_the_whole_corpus_and_within_their_tokens():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from clew import Document, Index
 from clew.cli import main
 from clew.cli.source import read_facts
+from clew.context import fallbacks
 from clew.measure import Place, QuotedQuestion, compare_quotes, read_quoted_questions
 from clew.measure.questions import read_questions
-from clew.measure.quotes import KS
+from clew.measure.quotes import KS, lost_questions
 
 FERRIES = Document("harbour/ferries.md", "Ferries sail at *ten*, and at noon.", format="markdown")
 TRAINS = Document("station/trains.md", "Trains run at ten,\nand at noon.", format="markdown")
@@ -98,6 +100,63 @@ def test_a_file_that_is_not_there_is_spoken_of() -> None:
     assert not any("has no file" in note for note in others.notes)
 
 
+def test_a_quote_that_stands_in_another_file_is_spoken_of() -> None:
+    asked = [
+        QuotedQuestion("When do trains run?", (Place("trains.md", "Trains run at ten"),)),
+        QuotedQuestion("When do trains run?", (Place("station/trains.md", "Ferries sail"),)),
+        QuotedQuestion("Whose day?", (Place("trains.md", "a day"), Place("trains.md", "patience"))),
+        QuotedQuestion("Whose day?", (Place("trains.md", "a day"), Place("bakery.md", "a day"))),
+    ]
+    assert lost_questions(index(), asked) == asked[1:3]
+    best = compare_quotes(index(), asked, ["dense"], (3,), (), samples=9)
+    assert best.mean("dense", "hit@3") == 2 / 4, "the others cannot be answered by whatever is read"
+    (note,) = (note for note in best.notes if "a whole quote" in note)
+    assert note.startswith("of 2 questions")
+
+
+def test_what_stages_did_instead_of_their_own_work_is_said() -> None:
+    asked = [
+        QuotedQuestion(text, (Place("ferries.md"),))
+        for text in ("When do ferries sail?", "Do ferries sail?")
+    ]
+    notes = compare_quotes(index(), asked, ["bm25", "agrag"], (1,), (60,), "bm25", samples=9).notes
+    said = fallbacks(index().ask("Do ferries sail?", recipe="agrag", budget=60))
+    assert len(said) == 1
+    assert [note for note in notes if note.startswith("agrag")] == [
+        f"agrag, for 2 of 2 questions: {said[0]}"
+    ]
+    assert not any(note.startswith("bm25") for note in notes)
+
+
+def test_further_fields_of_a_place_stand_beside_both(tmp_path: Path) -> None:
+    place = {"file": "./a.md", "quote": "at ten", "by": "Anna", "line": 3}
+    (tmp_path / "asked.jsonl").write_text(json.dumps({"question": "When?", "gold": [place]}))
+    (found,) = read_quoted_questions(tmp_path / "asked.jsonl")
+    assert found.places == (Place("a.md", "at ten"),)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--asked", "asked.jsonl"), "belong to --judge"),
+        (("--judge-model", "m:answer"), "belong to --judge"),
+        (("--facts", "none"), "the triples of a benchmark"),
+        (("--seed", "-1"), "a whole number of at least 0"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(
+    tmp_path: Path, capsys, options, problem
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("At ten.")
+    gold = tmp_path / "asked.jsonl"
+    gold.write_text('{"question": "When?", "gold": [{"file": "a.md"}]}')
+    typed = ["measure", str(tmp_path / "docs"), "--gold", str(gold), "--recipes", "bm25", *options]
+    with suppress(SystemExit):  # of what the parser refuses
+        assert main(typed) == 2
+    assert problem in capsys.readouterr().err
+
+
 def test_the_help_has_the_numbers_of_passages_of_both_comparisons(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["measure", "--help"])
@@ -122,7 +181,13 @@ def test_questions_that_nothing_answers_alone_are_refused() -> None:
     [
         ('{"question": "Who?"}', "'gold' is missing"),
         ('{"question": "Who?", "gold": "ten"}', "'gold' must be a list"),
-        ('{"question": "Who?", "gold": ["ten"]}', "must be an object with file and quote"),
+        ('{"question": "Who?", "gold": ["ten"]}', "must be an object with a text as 'file'"),
+        (
+            '{"question": "Who?", "gold": [{"file": "a.md", "qoute": "ten"}]}',
+            "must be an object with",
+        ),
+        ('{"question": "Who?", "gold": [{"file": "a.md", "quote": ["ten"]}]}', "must be an object"),
+        ('{"question": "Who?", "gold": [{"file": 3}]}', "must be an object with a text as 'file'"),
         ('{"question": "Who?", "gold": [{"quote": "-"}]}', "a quote of at least one word"),
         ('{"question": " ", "gold": []}', "'question' must be a text"),
         ("", "there are no questions"),

@@ -15,7 +15,7 @@ import clew
 from clew import deadline, order, seed, select
 from clew.algorithms.budgeted import Problem, heuristics, prove, shared_costs, solve_budgeted
 from clew.algorithms.kernels import compiled
-from clew.cli.report import fallbacks
+from clew.context import fallbacks
 from clew.deadline import Deadline, OutOfTime, current, finish_in_time, until, within
 from clew.graph import Adjacency
 from tests.conftest import hashed_words

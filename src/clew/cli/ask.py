@@ -20,7 +20,7 @@ from clew.cli.question_options import (
     chosen_method,
     question_parameters,
 )
-from clew.cli.report import explanation, fallbacks, print_answer, print_sources, rejects_all
+from clew.cli.report import explanation, print_answer, print_sources, rejects_all
 from clew.cli.source import (
     STDIN,
     add_reading_options,
@@ -30,7 +30,7 @@ from clew.cli.source import (
     refuse_building_options,
 )
 from clew.cli.terminal import print_json, print_remark, print_result
-from clew.context import Context
+from clew.context import Context, fallbacks
 from clew.conversation import NOTHING, TOO_LONG, Conversation
 from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
 from clew.index.index import Index

@@ -14,6 +14,7 @@ from clew.cli.parser import (
     Parser,
     add_command,
     names,
+    non_negative_integer,
     positive_integer,
     positive_integers,
 )
@@ -150,7 +151,11 @@ def _add_comparison_options(parser: Parser) -> None:
     )
     models.add_model_options(parser)
     parser.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of the intervals' resampling (default: 0)"
+        "--seed",
+        type=non_negative_integer,
+        default=0,
+        metavar="N",
+        help="of the intervals' resampling (default: 0)",
     )
 
 
@@ -232,10 +237,10 @@ def measure(options: argparse.Namespace) -> int:
         )
     if options.judge:
         return _judge(options)
-    if options.gold is not None:
-        return _compare_quotes(options)
     if options.asked is not None or options.judge_model is not None:
         raise ValueError("--asked and --judge-model belong to --judge")
+    if options.gold is not None:
+        return _compare_quotes(options)
     if any(patterns_of(options)):
         raise ValueError("--include and --exclude are of a folder of documents: add --gold")
     settings = index_settings(options.set)
@@ -344,6 +349,8 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
     path = existing_path(options.source)
     check_used(settings, [] if is_index(path) else _parts(options), options)
     is_benchmark = path.is_dir() and find_file(path, "corpus.jsonl") is not None
+    if options.facts != "any" and not is_benchmark:
+        raise ValueError(f"--facts chooses among the triples of a benchmark; {path} is none")
     if any(patterns) and (is_index(path) or is_benchmark):
         what = "a saved index" if is_index(path) else "a benchmark"
         raise ValueError(f"--include and --exclude are of a folder of documents; {path} is {what}")

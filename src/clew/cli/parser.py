@@ -94,7 +94,9 @@ def positive_integer(text: str) -> int:
 
 def non_negative_integer(text: str) -> int:
     """Return a whole number of at least 0."""
-    return 0 if text == "0" else positive_integer(text)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"a whole number of at least 0 is wanted, not {text!r}")
+    return int(text)
 
 
 def token_budget(text: str) -> int | None:

@@ -49,12 +49,6 @@ def _print_path(item: Item, indent: int) -> None:
         print_result(f"{' ' * indent}{_on_one_line(path_in_words(item))}")
 
 
-def fallbacks(context: Context) -> list[str]:
-    """Return, each once, what stages did instead of their own work, as the trace records it."""
-    notes = (step.notes for step in context.trace)
-    return list(dict.fromkeys(str(note["fallback"]) for note in notes if "fallback" in note))
-
-
 def rejects_all(context: Context) -> bool:
     """Return whether the question's filter allowed nothing, so that no stage was run."""
     return any(step.stage == "filter" for step in context.trace)

@@ -23,6 +23,9 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,40}):")
 _UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\u200b-\u200f]")
 _BACKTICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?<!\\)<(?=[A-Za-z/!?])(?!https?://|mailto:)")
+_ADDRESSED = re.compile(  # up to the scheme of a link, or of an address that links name
+    r"(?:\]\(|^ {0,3}\[[^\[\]\n]{1,200}\]:)[ \t]*<?([A-Za-z][A-Za-z0-9+.-]{0,40}):", re.MULTILINE
+)
 _FENCE = re.compile(r"`{3,}|~{3,}")
 _LITERAL = re.compile(  # with the role that reStructuredText may put before it
     r"(?::\w+(?::\w+)?:)?``?([^`\n]+)``?"
@@ -91,8 +94,8 @@ def fence_for(text: str) -> str:
 def safe_markdown(text: str) -> str:
     r"""Return a Markdown text that holds no HTML, and no link that runs a program.
 
-    What would be a tag is shown as it is written. Where a link leads anywhere but to a page, a file
-    or an address for letters, or something is still HTML, the whole text is shown as it is written.
+    What would be a tag is shown as it is written, and so is a link that leads anywhere but to a
+    page, a file or an address for letters. Where something is still either, the whole text is.
 
     Example:
         >>> print(safe_markdown("*Here*: <b>bold</b>"))
@@ -100,10 +103,27 @@ def safe_markdown(text: str) -> str:
     """
     if _is_safe(text):
         return text
-    without_tags = "".join(
-        part if is_code else _TAG.sub("&lt;", part) for part, is_code in code_and_prose(text)
-    )
-    return without_tags if _is_safe(without_tags) else escape_markdown(text)
+    parts = list(code_and_prose(text))
+    without_tags = "".join(part if is_code else _TAG.sub("&lt;", part) for part, is_code in parts)
+    if _is_safe(without_tags):
+        return without_tags
+    plain = "".join(part if is_code else _without_links(part) for part, is_code in parts)
+    return plain if _is_safe(plain) else escape_markdown(text)
+
+
+def _without_links(prose: str) -> str:
+    """Return prose with what would be a tag, or a link that may not be, as it is written."""
+
+    def mark(match: re.Match[str]) -> str:
+        if match[1].lower() in SCHEMES:
+            return match[0]
+        return (
+            match[0].replace("](", "]\\(", 1)
+            if match[0][0] == "]"
+            else match[0].replace("[", "\\[", 1)
+        )
+
+    return _ADDRESSED.sub(mark, _TAG.sub("&lt;", prose))
 
 
 def code_and_prose(text: str) -> Iterator[tuple[str, bool]]:

@@ -51,6 +51,10 @@ _LINE_MARK = re.compile(
     r"^([ \t]*+)(#{1,6}(?=\s|$)|[-+=~](?=\s|$)|[-=]{2,}$|\d+(?=[.)]\s)|>)", re.MULTILINE
 )
 _TITLED = re.compile(r"(.*?) *<([^<>]+)>$", re.DOTALL)
+_TO_NAME = re.compile(  # [title](crate::wood::Box) of Rust, and [title](#method.open) of its pages
+    r"\[([^\[\]]*)\]\((?:(?P<anchor>#)|(?=\w+::))(?P<target>[\w:.-]+)(?:\(\))?\)"
+)
+_RUST_LIBRARY = ("std", "core", "alloc")
 VERSIONS = {
     "versionadded": "New in version",
     "version-added": "New in version",
@@ -294,7 +298,20 @@ class _Blocks:
         if kind == "titled_target":
             target = found["titled_target"] or found["titled"]
             return self.link(found["titled"].strip("`"), target.strip("`"))
-        return match[0]
+        to_name = _TO_NAME.fullmatch(match[0])
+        return match[0] if to_name is None else self._to_name(to_name)
+
+    def _to_name(self, match: re.Match[str]) -> str:
+        """Return the title of a link to a name, with a link to where that is documented, if any."""
+        title, target = match[1], match["target"]
+        parts = [target.rpartition(".")[2]] if match["anchor"] else target.split("::")
+        if parts[0] not in _RUST_LIBRARY:
+            while len(parts) > 1 and (parts[0] == "Self" or parts[0].islower()):  # modules
+                parts = parts[1:]
+            linked = self.link(title.strip("`"), ".".join(parts))
+            if linked.startswith("["):
+                return linked
+        return title if "`" in title else _plain(title)
 
     def _role(self, name: str, content: str) -> str:
         content = " ".join(content.split())

@@ -1,8 +1,8 @@
 """The public names of programs in the languages of the extra `code`, by the tags of their grammars.
 
 What is public is what a language marks so, as far as a definition shows it by itself: `export`,
-`pub`, `public`, a capital in Go, and in C what is not `static`. The documentation is the comment
-above a definition.
+`pub`, `public`, a capital in Go, what a trait or an interface has, and in C what is not `static`.
+The documentation is the comment above a definition. Functions of one name are overloads.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from clew.documentation.entries import (
     PublicName,
     SourcePlace,
 )
+from clew.documentation.markup import as_literal
 from clew.documentation.python_reference import is_example
 from clew.read.extract.code.code_file import CodeFile
 from clew.read.extract.code.tagged_code import Definition, read_tags
@@ -34,7 +35,11 @@ MAX_DECLARATION = 25  # lines of a type that are shown as its signature
 MAX_SIGNATURE = 600  # characters
 _COMMENT_LINE = re.compile(r"[ \t]*(?://[/!]?|\*(?!/)|#(?![\[!]))[ ]?(.*)$")
 _DECORATOR = re.compile(r"[ \t]*(?:@\w|#\[|template\b)")
-_TYPE = re.compile(r"\b(?:class|struct|interface|enum|trait|union|namespace|mod|record|type)\b")
+_TYPES = frozenset(
+    ("class", "struct", "interface", "enum", "trait", "union", "namespace", "mod", "record", "type")
+)
+_GENERICS = re.compile(r"<[^()]*>")
+_MENTIONED_ENUM = re.compile(r"enum\s+\w+")  # which the grammar of C takes for its definition
 _TAG = re.compile(r"^@(\w+)[ \t]*(?:\{([^}]*)\})?[ \t]*(.*)$")
 _EXPORTED = re.compile(
     r"\bexport\s{0,9}\{([^{}]{0,5000})\}|\bexports\.(\w{1,99})"
@@ -97,6 +102,8 @@ class _Program:
             _Node(one, tagged.places(one.start), tagged.places(one.end), one.name)
             for one in tagged.definitions
         )
+        if document.format in C_LIKE:
+            nodes = _defined_once(nodes, document.text)
         exported = {
             word
             for match in _EXPORTED.finditer(document.text)
@@ -109,17 +116,19 @@ class _Program:
         entries: dict[str, PublicName] = {}
         for node in self.nodes:
             owner = node.name.rpartition(".")[0]
-            if node.name in entries or (
-                owner and owner not in entries and not self._is_go_like(owner)
-            ):
+            if owner and owner not in entries and not self._is_go_like(owner):
                 continue
-            if self._is_public(node, owner):
-                entries[node.name] = self._entry(node)
+            around = entries.get(owner)
+            if around is not None and around.kind != "class" and "(" in around.signatures[0]:
+                continue  # what a function defines for itself
+            if self._is_public(node, owner, around):
+                entry, before = self._entry(node), entries.get(node.name)
+                entries[node.name] = entry if before is None else _with_overload(before, entry)
         for name in sorted(entries, key=lambda name: -name.count(".")):
             owner = name.rpartition(".")[0]
             if owner in entries:
-                member = replace(entries.pop(name), kind="method")
-                around = entries[owner]
+                own, around = entries.pop(name), entries[owner]
+                member = own if own.kind == "class" else replace(own, kind="method")
                 members = sorted((*around.members, member), key=lambda one: one.place.line)
                 entries[owner] = replace(around, kind="class", members=tuple(members))
         lines = self.document.text.count("\n") + 1
@@ -132,7 +141,7 @@ class _Program:
         """Return whether methods may stand in another file than their type, as in Go and Rust."""
         return self.document.format in ("go", "rust", "c", "cpp") and "." not in owner
 
-    def _is_public(self, node: _Node, owner: str) -> bool:
+    def _is_public(self, node: _Node, owner: str, around: PublicName | None) -> bool:
         last, language = node.name.rpartition(".")[2], self.document.format
         head = self._signature(node)
         if last.startswith(("_", "#")):
@@ -140,9 +149,15 @@ class _Program:
         if language == "go":
             return all(part[:1].isupper() for part in node.name.split("."))
         if language == "rust":
-            in_trait = node.definition.is_required
-            return in_trait or re.match(r"pub\b(?!\s{0,9}\()", head) is not None
+            of_trait = around is not None and re.search(r"\btrait\b", around.signatures[0])
+            return (
+                node.definition.is_required
+                or bool(of_trait)
+                or re.match(r"pub\b(?!\s{0,9}\()", head) is not None
+            )
         if language == "java":
+            if around is not None and re.search(r"\binterface\b", around.signatures[0]):
+                return re.match(r"private\b", head) is None
             return re.search(r"\bpublic\b", head.partition("(")[0]) is not None
         if language in SCRIPTS and not owner:
             is_script = "export" not in self.document.text
@@ -155,7 +170,7 @@ class _Program:
         signature = self._signature(node)
         text = self.document.text
         line = text.count("\n", 0, node.start) + 1
-        kind: Kind = "class" if _TYPE.search(signature.partition("(")[0]) else "function"
+        kind: Kind = "class" if _is_type(signature, node.name) else "function"
         comment = self._comment_above(line - 1)
         path = f"{self.document.id}:{node.name}"
         return PublicName(
@@ -173,10 +188,11 @@ class _Program:
         """Return a definition up to its body; a short type as a whole, for it has no other body."""
         text = self.document.text
         begin = text.rfind("\n", 0, node.start) + 1
-        begin = begin if _WORD.match(text[begin : node.start].strip() or "x") else node.start
+        before = text[begin : node.start].strip() or "x"
+        begin = begin if _WORD.match(before) and not set(before) & set("{};") else node.start
         written = dedent(text[begin : node.end])
         head = _head(written)
-        is_type = _TYPE.search(head.partition("(")[0]) is not None
+        is_type = _is_type(head, node.name)
         has_members = any(node.start < one.start < node.end for one in self.nodes)
         if is_type and not has_members and written.count("\n") < MAX_DECLARATION:
             return written.strip()
@@ -188,18 +204,66 @@ class _Program:
         i = line - 1
         while i >= 0 and _DECORATOR.match(lines[i]):
             i -= 1
-        return _comment(lines, i)
+        is_rust = self.document.format == "rust"
+        return _comment(lines, i, "//!" if is_rust else None)  # which is on what is around it
 
     def _docs_of_file(self) -> tuple[DocSection, ...]:
         lines = self.document.text.split("\n")
         if self.document.format == "rust":
             inner = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
             return (DocSection(text="\n".join(inner)),) if inner else ()
+        if self.document.format == "go":  # the comment on a package stands right above its name
+            end = next((i for i, line in enumerate(lines) if line.startswith("package ")), 0)
+            comment = _comment(lines, end - 1)
+            return (DocSection(text=comment),) if comment and not _LICENCE.search(comment) else ()
         end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
         comment = (
             _comment(lines, end - 1) if lines[:1] and lines[0].lstrip().startswith("/") else ""
         )
         return (DocSection(text=comment),) if comment and not _LICENCE.search(comment) else ()
+
+
+def _defined_once(nodes: Sequence[_Node], text: str) -> tuple[_Node, ...]:
+    """Return the definitions of C without mentions of an enum, and each `typedef` once.
+
+    `typedef struct point {...} point;` names one type twice, the one within the other.
+    """
+    typedefs = {one.name for one in nodes if text.startswith("typedef", one.start)}
+
+    def is_again(node: _Node) -> bool:
+        owner, _, last = node.name.rpartition(".")
+        return owner in typedefs and owner.rpartition(".")[2] == last
+
+    return tuple(
+        one
+        for one in nodes
+        if not _MENTIONED_ENUM.fullmatch(text, one.start, one.end) and not is_again(one)
+    )
+
+
+def _is_type(head: str, name: str) -> bool:
+    """Return whether a definition up to its body is that of a type.
+
+    The word of a type may also be that of a result, or the name itself: `struct box *new_box(`.
+    """
+    before, parenthesis, _ = head.partition("(")
+    words = _WORD.findall(_GENERICS.sub(" ", before))
+    last = name.rpartition(".")[2]
+    if parenthesis and words[-1:] == [last]:  # a function, or a type such as `record Point(int x)`
+        return bool(_TYPES.intersection(words[-2:-1]))
+    return any(word in _TYPES and word != last for word in words)
+
+
+def _with_overload(before: PublicName, other: PublicName) -> PublicName:
+    """Return an entry with the signature and the documentation of another of the same name."""
+    signature = other.signatures[0]
+    called = signature.partition("(")[0].rstrip()
+    is_outside = other.language == "cpp" and called.endswith(f"::{other.name}")
+    if "class" in (before.kind, other.kind) or signature in before.signatures or is_outside:
+        return before
+    own = [one for one in other.docs if all(one.text != known.text for known in before.docs)]
+    more = (replace(one, title=as_literal(signature)) for one in own)
+    return replace(before, signatures=(*before.signatures, signature), docs=(*before.docs, *more))
 
 
 def _head(text: str) -> str:
@@ -215,8 +279,14 @@ def _head(text: str) -> str:
     return text.split("\n")[0].rstrip()
 
 
-def _comment(lines: Sequence[str], last: int) -> str:
-    """Return the comment whose last line is given, without its marks."""
+def _comment(lines: Sequence[str], last: int, other: str | None = None) -> str:
+    """Return the comment whose last line is given, without its marks.
+
+    Args:
+        lines: The lines of the program.
+        last: The number of the last line.
+        other: The mark of comments that say nothing of what is below them.
+    """
     if last < 0:
         return ""
     found = list[str]()
@@ -234,7 +304,8 @@ def _comment(lines: Sequence[str], last: int) -> str:
         while (
             last >= 0 and (match := _COMMENT_LINE.match(lines[last])) and "*" not in lines[last][:2]
         ):
-            if not lines[last].lstrip().startswith("//"):
+            stripped = lines[last].lstrip()
+            if not stripped.startswith("//") or (other and stripped.startswith(other)):
                 break
             found.insert(0, match[1])
             last -= 1

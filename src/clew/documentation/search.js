@@ -5,12 +5,16 @@ const query = document.getElementById("query");
 const list = document.getElementById("results");
 const count = document.getElementById("count");
 const MOST = 50;
+const UNSPACED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 
-// What each word of a query finds: all that have a word which begins with it.
+// What each word of a query finds: all that have a word which begins with it. In a script without
+// spaces a whole clause is one word of the index, and what is asked for may be anywhere in it.
 function scores(word) {
   const found = new Map();
+  const anywhere = UNSPACED.test(word);
   for (const known of words) {
-    if (!known.startsWith(word)) continue;
+    if (!(anywhere ? known.includes(word) : known.startsWith(word))) continue;
     const postings = data.words[known];
     const exact = known === word ? 2 : 1;
     const rarity = Math.log(1 + data.results.length / (postings.length / 2));

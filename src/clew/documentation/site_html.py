@@ -12,6 +12,7 @@ from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote
 
 from clew.documentation.markdown import SCHEMES
 from clew.show.escaping import escaped
@@ -124,7 +125,7 @@ def _retarget(token: Token, pages: Collection[str]) -> None:
     target = token.attrGet("href")
     if isinstance(target, str):
         name, mark, anchor = target.partition("#")
-        if name in pages:
+        if unquote(name) in pages:  # the parser has written what is not ASCII in percents
             token.attrSet("href", f"{name.removesuffix('.md')}.html{mark}{anchor}")
 
 

@@ -7,7 +7,7 @@ choose more.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from clew import recipes
 from clew.budget import BudgetError
-from clew.context import Context
+from clew.context import Context, fallbacks
 from clew.embedding.embedder import EmbedderSource
 from clew.index.config import ExtractorLike
 from clew.index.index import Index
@@ -207,6 +207,8 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
             notes += run.notes()
             if meter.usage:
                 notes.append(f"{label} asked language models for {meter.usage}")
+    fell_back = {label: run.fell_back for label, run in runs.items()}
+    notes += fallback_notes(fell_back, len(benchmark.questions))
     tables = tuple(
         build_table(
             title,
@@ -323,6 +325,30 @@ def check_numbers(ks: Sequence[int], budgets: Sequence[int]) -> None:
         raise ValueError("give at least one of ks and budgets: there is nothing to measure")
 
 
+def fallback_notes(
+    fell_back: Mapping[str, Mapping[str, Collection[str]]], questions: int
+) -> list[str]:
+    """Return what methods did in the place of their own work, those that did the same together.
+
+    Args:
+        fell_back: The questions by what was done instead, by the label of a method.
+        questions: How many were asked.
+
+    Example:
+        >>> fallback_notes({"dense": {}, "agrag": {"there are no facts": {"Who?", "When?"}}}, 3)
+        ['agrag, for 2 of 3 questions: there are no facts']
+    """
+    labels: dict[tuple[str, int], list[str]] = {}
+    for label, found in fell_back.items():
+        if found:
+            most = max(found, key=lambda reason: len(found[reason]))
+            labels.setdefault((most, len(found[most])), []).append(label)
+    return [
+        f"{', '.join(own)}, for {count:,} of {questions:,} questions: {reason}"
+        for (reason, count), own in labels.items()
+    ]
+
+
 class _Wanted(NamedTuple):
     """What is measured; see `compare`."""
 
@@ -344,6 +370,7 @@ class _Run:
         columns: The figures so far, by the title of their table.
         seconds: The time of each question so far.
         empty: By budget, why there was no context, for each question without one.
+        fell_back: The questions by what stages did instead of their own work.
     """
 
     index: Index
@@ -355,6 +382,7 @@ class _Run:
     )
     seconds: list[float] = field(default_factory=list)
     empty: dict[int, list[str]] = field(default_factory=dict)
+    fell_back: dict[str, set[str]] = field(default_factory=dict)
 
     def warm_up(self, question: BenchmarkQuestion) -> None:
         """Ask once, untimed: what a method computes once per graph is not a question's time."""
@@ -403,6 +431,8 @@ class _Run:
         except BudgetError as error:
             self.empty.setdefault(budget or 0, []).append(str(error))
             context = Context((), "", 0, budget, question.text, repr(self.method))
+        for reason in fallbacks(context):
+            self.fell_back.setdefault(reason, set()).add(question.id)
         if timed:
             self.seconds.append(time.perf_counter() - begin)
         return context

@@ -176,7 +176,7 @@ def read_questions(path: str | Path) -> tuple[AskedQuestion, ...]:
         ValueError: A line is not such an object, by its number; or there are none.
     """
     questions = list[AskedQuestion]()
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig").split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from clew.budget import BudgetError
-from clew.context import Context
-from clew.graph import SourcesPart
+from clew.context import Context, fallbacks
+from clew.graph import Graph, SourcesPart
 from clew.index.index import Index
 from clew.items import Item
 from clew.measure.compare import (
@@ -29,6 +29,7 @@ from clew.measure.compare import (
     Columns,
     Comparison,
     check_numbers,
+    fallback_notes,
     labelled_methods,
 )
 from clew.measure.files import list_field, malformed, read_lines, text_field
@@ -74,9 +75,13 @@ class Place:
 
     def is_in(self, text: str, paths: Iterable[str]) -> bool:
         """Return whether a text of a file of these paths is of this place."""
-        if self.file and not any(f"/{path}".endswith(f"/{self.file}") for path in paths):
+        if not self.is_of(paths):
             return False
         return f" {words_of(self.quote)} " in f" {words_of(text)} " if self.quote else True
+
+    def is_of(self, paths: Iterable[str]) -> bool:
+        """Return whether one of these paths is that of the file."""
+        return not self.file or any(f"/{path}".endswith(f"/{self.file}") for path in paths)
 
 
 @dataclass(frozen=True)
@@ -123,7 +128,8 @@ def read_quoted_questions(path: str | Path) -> tuple[QuotedQuestion, ...]:
     """Return the questions of a file that has one in each line, as JSON.
 
     A line is `{"question": "...", "gold": [{"file": "guide.md", "quote": "at ten"}]}`. A place may
-    have one of the two alone. `"gold": []` says that nothing answers.
+    have one of the two alone, and further fields only beside both. `"gold": []` says that nothing
+    answers.
 
     Raises:
         ValueError: A line is malformed, or there is none. The error names file and line.
@@ -151,13 +157,25 @@ def quoted_question(where: str, record: Mapping[str, Any]) -> QuotedQuestion:
     """
     places = list[Place]()
     for place in list_field(where, record, "gold"):
-        if not isinstance(place, dict) or not set(place) & set(FIELDS):
-            raise malformed(where, "a place in 'gold'", "an object with file and quote", place)
+        if not isinstance(place, dict) or not _says_where(place):
+            wanted = "an object with a text as 'file', as 'quote' or as both"
+            raise malformed(where, "a place in 'gold'", wanted, place)
+        file, quote = (place.get(name) or "" for name in FIELDS)
         try:
-            places.append(Place(*(str(place.get(name) or "") for name in FIELDS)))
+            places.append(Place(file.removeprefix("./"), quote))
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
     return QuotedQuestion(text_field(where, record, "question"), tuple(places))
+
+
+def _says_where(place: Mapping[str, Any]) -> bool:
+    """Return whether the fields of a place are texts, and none may be a misspelt one of the two.
+
+    A place without its quote would count every passage of its file.
+    """
+    named = set(place) & set(FIELDS)
+    has_texts = all(isinstance(place[name], str | None) for name in named)
+    return has_texts and (set(place) <= set(FIELDS) if len(named) < len(FIELDS) else True)
 
 
 def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by its caller
@@ -220,6 +238,8 @@ def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by i
                 run.measure(question)
                 bar.update()
             notes += run.notes(label, len(others))
+    fell_back = {label: run.fell_back for label, run in runs.items()}
+    notes += fallback_notes(fell_back, len(questions))
     return Comparison(
         benchmark=f"{len(answered):,} of them with a place that answers",
         index=repr(index),
@@ -247,6 +267,8 @@ def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by i
 def lost_questions(index: Index, questions: Sequence[QuotedQuestion]) -> list[QuotedQuestion]:
     """Return the questions that no passage of an index can answer, since none holds a whole quote.
 
+    A quote is looked for in the file that stands beside it.
+
     Example:
         >>> index = Index.from_documents(["They sail.", "At ten."])
         >>> lost = lost_questions(index, [QuotedQuestion("When?", (Place(quote="sail at ten"),))])
@@ -254,14 +276,34 @@ def lost_questions(index: Index, questions: Sequence[QuotedQuestion]) -> list[Qu
         ['When?']
     """
     graph = index.graph
-    everything = "\n".join(f" {words_of(graph.texts[row])} " for row in graph.rows("passage"))
+    rows = graph.rows("passage").tolist()
+    texts = [f" {words_of(graph.texts[row])} " for row in rows]
+    everything, sources = "\n".join(texts), graph.part(SourcesPart())
+
+    def is_held(place: Place) -> bool:
+        quote = f" {words_of(place.quote)} "
+        if quote not in everything or not place.file:
+            return quote in everything
+        holding = (row for row, text in zip(rows, texts, strict=True) if quote in text)
+        return any(
+            place.is_of(
+                filter(None, (_document_of(graph, row), sources.name(int(sources.of_nodes[row]))))
+            )
+            for row in holding
+        )
+
     return [
         question
         for question in questions
         if question.places
         and all(place.quote for place in question.places)
-        and not any(f" {words_of(place.quote)} " in everything for place in question.places)
+        and not any(map(is_held, question.places))
     ]
+
+
+def _document_of(graph: Graph, row: int) -> str:
+    document = int(graph.documents[row])
+    return graph.ids[document if document >= 0 else row]
 
 
 def _questions_on_unknown_files(
@@ -272,7 +314,7 @@ def _questions_on_unknown_files(
     ids = {graph.ids[row] for row in graph.documents[graph.documents >= 0].tolist()}
     known = [*ids, *graph.part(SourcesPart()).names]
     named = {place.file for question in questions for place in question.places}
-    is_known = {file: not file or Place(file).is_in("", known) for file in named}
+    is_known = {file: not file or Place(file).is_of(known) for file in named}
     return [
         question
         for question in questions
@@ -288,10 +330,10 @@ def _notes(index: Index, questions: Sequence[QuotedQuestion]) -> list[str]:
             f"of {len(unknown)} questions the index has no file that 'gold' names, so that none "
             f"can answer; the first is {unknown[0].text!r}, in {unknown[0].places[0].file!r}"
         )
-    if lost := lost_questions(index, questions):
+    if lost := lost_questions(index, [one for one in questions if one not in unknown]):
         notes.append(
-            f"of {len(lost)} questions no passage holds a whole quote, so that none can answer; "
-            f"the first is {lost[0].text!r}"
+            f"of {len(lost)} questions no passage holds a whole quote where 'gold' says that it "
+            f"stands, so that none can answer; the first is {lost[0].text!r}"
         )
     if len(questions) < MIN_QUESTIONS:
         notes.append(f"{len(questions)} questions are too few for intervals to be trusted")
@@ -311,6 +353,7 @@ class _Run:
         seconds: The time of each question so far.
         unanswered: How many passages came where nothing answers, by question and budget.
         empty: By budget, how often nothing fitted.
+        fell_back: The questions by what stages did instead of their own work.
     """
 
     index: Index
@@ -321,6 +364,7 @@ class _Run:
     seconds: list[float] = field(default_factory=list)
     unanswered: list[int] = field(default_factory=list)
     empty: dict[int, int] = field(default_factory=dict)
+    fell_back: dict[str, set[str]] = field(default_factory=dict)
 
     def measure(self, question: QuotedQuestion) -> None:
         """Ask one question, and note the figures."""
@@ -346,7 +390,11 @@ class _Run:
         except BudgetError:
             self.empty[budget or 0] = self.empty.get(budget or 0, 0) + 1
         self.seconds.append(time.perf_counter() - began)
-        return () if context is None else context.items
+        if context is None:
+            return ()
+        for reason in fallbacks(context):
+            self.fell_back.setdefault(reason, set()).add(question.text)
+        return context.items
 
     def notes(self, label: str, others: int) -> list[str]:
         """Return what the tables do not say of this method."""
