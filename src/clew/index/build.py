@@ -133,7 +133,8 @@ def build_graph(
         >>> build_graph(documents, {}, IndexConfig()).graph.ids
         ('a', 'b')
     """
-    known, config = known or KnownResults(), config_for(config, documents, facts)
+    known = known or KnownResults()
+    config = config_for(config, documents, facts)
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
