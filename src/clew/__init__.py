@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from clew.read import (
         Names,
         NamesAndSymbols,
+        NamesWhereMany,
         Plain,
         SplitFiles,
         Splitter,
@@ -100,6 +101,7 @@ __all__ = [
     "Model",
     "Names",
     "NamesAndSymbols",
+    "NamesWhereMany",
     "Order",
     "Pipeline",
     "Plain",
@@ -168,6 +170,7 @@ _load, __dir__ = load_on_demand(
         "read.canonical": "Plain",
         "read.extract.language_model": "Triples",
         "read.extract.names": "Names",
+        "read.extract.names_where_many": "NamesWhereMany",
         "read.extract.symbols": "NamesAndSymbols Symbols",
         "read.extract.terms": "Terms",
         "read.nodes": "estimate_extraction",

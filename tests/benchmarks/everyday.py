@@ -374,7 +374,7 @@ def extractor_of(options: argparse.Namespace) -> Any:
     """Return what reads facts; some benchmarks have no option for terms."""
     if getattr(options, "terms", False):
         return clew.Terms()
-    return clew.NamesAndSymbols() if options.names else clew.Symbols()
+    return clew.NamesAndSymbols() if options.names else clew.NamesWhereMany()
 
 
 def state_of(folder: Path, options: argparse.Namespace) -> str:

@@ -138,7 +138,7 @@ def main() -> None:
     sources, program = sources_of(options), CHANGE if options.change else OPEN
     with tempfile.TemporaryDirectory() as name:
         questions = list(QUESTIONS)
-        extractor = "clew.Symbols()" if options.as_it_comes else "clew.NamesAndSymbols()"
+        extractor = "clew.NamesWhereMany()" if options.as_it_comes else "clew.NamesAndSymbols()"
         for version, source in sources.items():
             arguments = options.folder, Path(name, version), json.dumps(QUESTIONS), extractor
             passages, *answered = run(source, BUILD, *arguments).splitlines()

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from clew import Document, Index, Names, NamesAndSymbols, Splitter, recipes
+from clew import Document, Index, Names, NamesAndSymbols, Splitter, Symbols, recipes
 from tests.index.test_deferred_links import files_of
 from tests.index.test_in_place import told_apart
 from tests.store.test_changes import every_size
@@ -87,7 +87,8 @@ VARIANTS = {
         lambda chance, number: document(chance, number, is_code=number % 4 == 0),
         None,
     ),
-    "no facts": ({}, document, None),
+    "no facts": ({"extractor": Symbols()}, document, None),
+    "as it comes": ({}, document, None),
     "a caller's": ({"embedder": told_apart}, with_vector, facts_of),
 }
 

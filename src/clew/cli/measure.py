@@ -30,7 +30,7 @@ from clew.cli.settings import (
 from clew.cli.source import TOKENS, add_pattern_options, existing_path, patterns_of, print_skipped
 from clew.cli.terminal import print_json, print_result, shows_progress
 from clew.generate import Reports
-from clew.index.config import SYMBOLS
+from clew.index.config import FACTS
 from clew.index.index import Index
 from clew.measure import (
     Benchmark,
@@ -371,7 +371,7 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
         index = Index.from_documents(
             path,
             embedder=options.embedder,
-            extractor=extractor or SYMBOLS,
+            extractor=extractor or FACTS,
             splitter=Splitter(TOKENS),
             include=patterns.include,
             exclude=patterns.exclude,

@@ -29,20 +29,20 @@ from clew.cores import usable_cores
 from clew.document import Document
 from clew.embedding.embedder import Embedder
 from clew.generate import Descriptions, Reports, Summaries
-from clew.index.config import SYMBOLS, IndexConfig, IndexKeywords
+from clew.index.config import FACTS, IndexConfig, IndexKeywords
 from clew.index.given_facts import changed_facts
 from clew.index.index import Index
 from clew.index.saving import is_remote, made_otherwise
 from clew.model import Model
-from clew.read import NamesAndSymbols, Plain, Splitter, Terms, Triples
+from clew.read import NamesAndSymbols, Plain, Splitter, Symbols, Terms, Triples
 from clew.read.patterns import EXCLUDE, INCLUDE, checked_patterns, pattern_remarks
 from clew.storage.address import is_storage
 from clew.store import is_index
 from clew.types import Generate
 
 BUILDING_OPTIONS = (  # all that change how a folder is read
-    *("tokens", "embedder", "sentences", "names", "terms", "plain", "nearest", "encoding"),
-    *("untrusted", "facts", "set"),
+    *("tokens", "embedder", "sentences", "names", "no_names", "terms", "plain"),
+    *("nearest", "encoding", "untrusted", "facts", "set"),
 )
 TOKENS = 256  # of a passage, unless the user says otherwise
 STDIN, STDIN_NAME = "-", "stdin"  # as it is typed, and as its lines are cited
@@ -169,7 +169,13 @@ def add_reading_options(
         "--names",
         action="store_true",
         help="extract the names in prose, and facts about them, without a language model, for the "
-        "recipes on facts (the symbols of source code are read without being asked for)",
+        "recipes on facts (without being asked for: in prose that has many, as an encyclopaedia "
+        "has; and the symbols of source code everywhere)",
+    )
+    extractors.add_argument(
+        "--no-names",
+        action="store_true",
+        help="extract no names, even where prose has many, but the symbols of source code",
     )
     extractors.add_argument(
         "--terms",
@@ -352,7 +358,8 @@ def build_index(
 
     Args:
         options: What was typed.
-        extractor: Extracts facts with a language model, unless `--names` or `--terms` is given.
+        extractor: Extracts facts with a language model, unless `--names`, `--no-names` or
+            `--terms` is given.
         savable: Whether it will be saved: what cannot be is refused before anything is embedded.
         before: The index of the same folder as it was. What has not changed is taken from there,
             if it is made in the same way.
@@ -434,7 +441,7 @@ def reading_keywords(
     patterns = patterns_of(options, before if keeps_patterns else None)
     return {
         "embedder": _embedder_of(options, before),
-        "extractor": _rules_of(options, settings) or extractor or SYMBOLS,
+        "extractor": _rules_of(options, settings) or extractor or FACTS,
         "splitter": splitter_of(options),
         "canonical": Plain() if options.plain else None,
         "nearest": options.nearest,
@@ -449,10 +456,12 @@ def reading_keywords(
 
 def _rules_of(
     options: argparse.Namespace, settings: Sequence[str]
-) -> NamesAndSymbols | Terms | None:
+) -> NamesAndSymbols | Symbols | Terms | None:
     """Return what extracts facts without a language model, where that is asked for."""
     if options.names:
         return configured("names", NamesAndSymbols(), settings)
+    if options.no_names:
+        return Symbols()
     return configured("terms", Terms(), settings) if options.terms else None
 
 
@@ -680,7 +689,7 @@ def refuse_building_options(options: argparse.Namespace) -> None:
     typed = [name for name in given if getattr(options, name) is not None]
     typed += [
         name
-        for name in ("names", "terms", "plain", "sentences", "untrusted", *GENERATORS)
+        for name in ("names", "no_names", "terms", "plain", "sentences", "untrusted", *GENERATORS)
         if getattr(options, name)
     ]
     typed += ["set"] * bool(index_settings(options.set))
@@ -688,7 +697,7 @@ def refuse_building_options(options: argparse.Namespace) -> None:
         source = options.source
         raise ValueError(
             f"{shown(source if isinstance(source, str) else source[0])} is a saved index: "
-            f"--{typed[0]} belongs to `clew index`, which builds one"
+            f"--{typed[0].replace('_', '-')} belongs to `clew index`, which builds one"
         )
 
 

@@ -31,6 +31,7 @@ from clew.graph import (
 from clew.graph.validate import validate_edges
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
+from clew.index.reader import config_for
 from clew.index.words_beside import WordsBeside, load_identifier
 from clew.link import Alike, Synonym
 from clew.processes import begin_items, end_others, start_others, working
@@ -133,6 +134,7 @@ def build_graph(
         ('a', 'b')
     """
     known = known or KnownResults()
+    config = config_for(config, documents, facts)
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter

@@ -33,7 +33,7 @@ from clew.link import (
     Similar,
     Synonym,
 )
-from clew.read import FILES, Extractor, FileReading, Names, Split, Symbols, Triple
+from clew.read import FILES, Extractor, FileReading, Names, NamesWhereMany, Split, Triple
 from clew.read.folder_size import folder_size
 from clew.read.json_values import check_savable
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
@@ -61,10 +61,9 @@ LINKS_OF_NAMES: tuple[Link, ...] = tuple(
 """The links of an index that is made with `clew.Names()` and the embedded default: its names are
 compared by their words, so that nothing waits for their vectors, and find as much."""
 
-SYMBOLS = Symbols()
-"""What reads facts unless somebody says otherwise: what source code defines, calls and imports.
-
-Where no document is source code there is nothing that it reads."""
+FACTS = NamesWhereMany()
+"""What reads facts unless somebody says otherwise: what source code defines, calls and imports, and
+names in prose that has many. In other prose there is nothing that it reads."""
 
 MAX_READING = 2  # processes that read files where nobody has said how many
 
@@ -105,17 +104,19 @@ class IndexConfig:
             sentence-transformers model, or the name of one. None stands for the embedded default,
             which is fitted on the passages and needs no download.
         extractor: Reads facts out of the passages: a function text -> triples, or an object with
-            `triples(passages)`. `clew.Symbols()`, which is there without being named, reads source
-            code alone; `clew.NamesAndSymbols()` reads prose, too, and takes longer; neither needs a
-            language model, and `clew.Triples(model)` asks one. Passages that it could not read are
-            in `Index.failed`, with the reasons; `Index.add([])` tries them again. None reads no
-            facts.
+            `triples(passages)`. `clew.NamesWhereMany()`, which is there without being named, reads
+            source code, and prose where that has many names, unless an embedder or facts are given;
+            `clew.Symbols()` reads source code alone; `clew.NamesAndSymbols()` reads all prose, too.
+            None of these needs a language model, and `clew.Triples(model)` asks one. Passages that
+            it could not read are in `Index.failed`, with the reasons; `Index.add([])` tries them
+            again. None reads no facts.
         splitter: Cuts documents into sections, passages and sentences, as `clew.Splitter()` does.
             `clew.SplitFiles()`, which is there without being named, cuts what is read from files
             alone: a text or a document that is handed in stays as its caller cut it. None keeps
             every document whole.
         links: The kinds of edge to make. Where nobody names them, they are `DEFAULT_LINKS`, and
-            `LINKS_OF_NAMES` where the extractor is `clew.Names()` and the embedder None.
+            `LINKS_OF_NAMES` where the embedder is None and the extractor is `clew.Names()`, or
+            `clew.NamesWhereMany()` and there are many.
         canonical: A function from a text to the text by which it is found, such as `clew.Plain()`,
             for passages and questions alike. What is read stays as it is. None changes nothing.
         count: The tokenizer that budgets are counted with: a function text -> number (or list) of
@@ -158,7 +159,7 @@ class IndexConfig:
     """
 
     embedder: Embedder | None = None
-    extractor: ExtractorLike | None = SYMBOLS
+    extractor: ExtractorLike | None = FACTS
     splitter: Split | None = FILES
     links: tuple[Link, ...] = DEFAULT_LINKS
     canonical: Callable[[str], str] | None = None
@@ -234,7 +235,8 @@ class IndexConfig:
             from clew.read.sources import LoadedAndCut, load_and_cut
 
             limits = self.max_document, self.max_line
-            cut = cut_as_read(self.splitter, self.count, *limits, takes_modules(self.extractor))
+            takes = isinstance(self.extractor, NamesWhereMany) or takes_modules(self.extractor)
+            cut = cut_as_read(self.splitter, self.count, *limits, takes)
             choice = FileChoice(self.include, self.exclude)
             loaded, done = load_and_cut(
                 sources, self.untrusted, self.encoding, EMPTY, choice, cut=cut, progress=progress

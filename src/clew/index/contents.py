@@ -18,6 +18,7 @@ from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.index.locating import files_in_pieces
 from clew.index.metadata_values import MetadataValues
+from clew.index.reader import config_after
 from clew.read import FileReading, Knowledge, Split, Triple
 from clew.text.code_languages import is_source_code
 from clew.types import Generate, Link
@@ -199,10 +200,15 @@ class IndexContents:
         """Whether there are more entities than passages, as where names are read in prose."""
         return len(self.graph.rows("entity")) > len(self.graph.rows("passage"))
 
+    @cached_property
+    def built_with(self) -> IndexConfig:
+        """The configuration, with what reads facts here where the documents have decided it."""
+        return config_after(self.config, self.knowledge)
+
     @property
     def extractor(self) -> ExtractorLike | None:
         """What reads facts out of the passages."""
-        return self.config.extractor
+        return self.built_with.extractor
 
     @property
     def splitter(self) -> Split | None:
@@ -212,7 +218,7 @@ class IndexContents:
     @property
     def links(self) -> tuple[Link, ...]:
         """The kinds of edge that are made."""
-        return self.config.links
+        return self.built_with.links
 
     @property
     def generators(self) -> tuple[Generate, ...]:

@@ -48,7 +48,7 @@ def drift_step(index: IndexContents) -> Step | None:
 
 def _has_edges_by_cosine(index: IndexContents) -> bool:
     """Whether there are edges that clew's own links made by the vectors of passages."""
-    kinds = {link.kind for link in index.config.links if isinstance(link, Similar | Alike)}
+    kinds = {link.kind for link in index.links if isinstance(link, Similar | Alike)}
     edges = index.graph.edges
     if isinstance(edges, DeferredEdges):
         kinds -= edges.waiting.keys()

@@ -50,6 +50,7 @@ from clew.index.chains import is_container
 from clew.index.changed_edges import follow_one_by_one, with_edges_after
 from clew.index.contents import Failures, IndexContents
 from clew.index.given_facts import facts_left
+from clew.index.reader import config_for
 from clew.index.weights import with_weights_as_built, with_weights_of_now
 from clew.processes import working
 from clew.read import (
@@ -121,7 +122,7 @@ def exchanged_in_place(
     if not _can_change(index):
         return None
     index = with_weights_as_built(index)
-    if ids and documents and follow_one_by_one(index.config.links):
+    if ids and documents and follow_one_by_one(index.links):
         fewer = exchanged_in_place(index, ids, (), {})
         return None if fewer is None else exchanged_in_place(fewer, (), documents, facts, progress)
     base = index.graph
@@ -139,7 +140,7 @@ def exchanged_in_place(
         if extended is None:
             return None
         after = extended
-    graph = with_edges_after(NodeChange(base, left, after.graph, stays), index.config.links)
+    graph = with_edges_after(NodeChange(base, left, after.graph, stays), index.links)
     if documents:
         if ids:
             carry_shrunk_parts(left, base, stays)  # what links have asked for meanwhile
@@ -158,7 +159,7 @@ def _with_more(
     progress: bool,
 ) -> Contents | None:
     """Return the index with more documents, but not their edges; see `with_documents_in_place`."""
-    base, config = index.graph, index.config
+    base, config = index.graph, index.built_with
     around = _containers_around(index, documents)
     if around is None:
         return None
@@ -226,7 +227,7 @@ def _without_ids(
         return None
     knowledge: Knowledge | None = None
     if index.knowledge is not None:
-        learning = as_learning(index.config.extractor)
+        learning = as_learning(index.extractor)
         assert learning is not None, "an index without such an extractor does not change in place"
         passages = passages_of_rows(index.graph, gone, index.document_of)
         knowledge = learning.forget(passages, index.knowledge)
@@ -246,10 +247,11 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
         index: The index.
         allowed: bool [documents], which of its documents stay.
     """
-    index, extractor = with_weights_as_built(index), index.config.extractor
+    index, extractor = with_weights_as_built(index), index.extractor
     may_know_of_others = bool(index.graph.kinds.mask("entity").any()) or (
         extractor is not None and is_corpus_wide(extractor) and not _has_learnt_nothing(index)
     )
+    may_know_of_others = may_know_of_others or _is_read_otherwise(index, allowed)
     forbidden = None if may_know_of_others else _nodes_of(index, ~allowed)
     if forbidden is None:
         return None
@@ -258,9 +260,18 @@ def filtered_in_place(index: Contents, allowed: Mask) -> Contents | None:
     left, stays = _without(index, ~allowed, forbidden)
     left = replace(left, graph=_keeping_texts(left.graph))
     change = NodeChange(index.graph, left.graph, left.graph, stays)
-    graph = with_edges_after(change, index.config.links, waits=True)
+    graph = with_edges_after(change, index.links, waits=True)
     carry_shrunk_parts(graph, index.graph, stays)
     return replace(left, graph=graph)
+
+
+def _is_read_otherwise(index: IndexContents, allowed: Mask) -> bool:
+    """Whether some documents by themselves have another reader than they have with the others."""
+    if index.config.extractor == index.extractor:  # which no document decides
+        return False
+    documents = list(compress(index.documents, allowed.tolist()))
+    facts = facts_left(index.facts, documents)
+    return config_for(index.config, documents, facts).extractor != index.extractor
 
 
 def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
@@ -276,7 +287,9 @@ def _fitted_again(index: Contents, allowed: Mask, forbidden: Mask) -> Contents:
     without_vectors = freeze(np.zeros((len(base), 0)), np.float32)
     nodes = base.unchecked(edges=Edges(), vectors=without_vectors).filtered(stays)
     counts = known_counts(base, stays, texts_embedded_as(documents), nodes)
-    embedder, graph = embed_and_link(nodes, documents, index.config, KnownResults(counts=counts))
+    embedder, graph = embed_and_link(
+        nodes, documents, index.built_with, KnownResults(counts=counts)
+    )
     carry_shrunk_parts(graph, base, stays, left_out=(HNSW,))
     return replace(index, graph=graph, documents=documents, fitted_embedder=embedder, changed=0)
 
@@ -414,7 +427,7 @@ def _keys_of(index: IndexContents, rows: Sequence[int]) -> set[str]:
 
 def _can_change(index: IndexContents) -> bool:
     """Whether nothing in the index is made of all its documents by other code than clew's own."""
-    extractor = index.config.extractor
+    extractor = index.extractor
     return (
         len(index.documents) > 0
         and int(index.graph.kinds.mask("passage").sum()) >= MIN_PASSAGES
@@ -426,7 +439,7 @@ def _can_change(index: IndexContents) -> bool:
 
 def _is_learning_on(index: IndexContents) -> bool:
     """Whether it is known what all passages have taught the extractor, in the form that it has."""
-    learning, known = as_learning(index.config.extractor), index.knowledge
+    learning, known = as_learning(index.extractor), index.knowledge
     return learning is not None and known is not None and known.form == learning.knowledge_form
 
 

@@ -20,7 +20,7 @@ from clew.embedding.raw_vectors import normalize_vectors
 from clew.garbage import collecting_rarely
 from clew.graph import Graph, products
 from clew.index.answer import answer, embed_in_time, filter_in_time
-from clew.index.config import DEFAULT_LINKS, SYMBOLS, IndexConfig, IndexKeywords
+from clew.index.config import DEFAULT_LINKS, IndexConfig, IndexKeywords
 from clew.index.index import Index
 from clew.index.leads import have_names
 from clew.index.options import check_names, documents_keywords, option_names
@@ -28,7 +28,7 @@ from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Dropped
 from clew.link import Synonym
 from clew.pipeline import Pipeline
-from clew.read import NamesAndSymbols, Triple, load_single
+from clew.read import NamesAndSymbols, Symbols, Triple, load_single
 from clew.seed._symbols import find_asked_facts
 from clew.types import Method
 
@@ -190,7 +190,7 @@ class _Shortlist:
         if by_default and (facts or not _walks(recipes.get(options.recipe))):
             config, by_default = replace(config, extractor=None), False
         if by_default and not (have_names(documents) if has_names is None else has_names):
-            config = replace(config, extractor=SYMBOLS)
+            config = replace(config, extractor=Symbols())
         if by_default and config.embedder is not None:
             if None in scores:
                 scores = _likeness(config.embedder, question, documents, vector)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clew.read.extract.knowledge import Knowledge, LearningExtractor, PassagesOf, as_learning
     from clew.read.extract.language_model import ExtractionEstimate, Triples
     from clew.read.extract.names import Names
+    from clew.read.extract.names_where_many import NamesWhereMany
     from clew.read.extract.symbols import NamesAndSymbols, Symbols
     from clew.read.extract.tagger import TaggedEntities
     from clew.read.extract.terms import Terms
@@ -47,6 +48,7 @@ else:
             "extract.knowledge": "Knowledge LearningExtractor PassagesOf as_learning",
             "extract.language_model": "ExtractionEstimate Triples",
             "extract.names": "Names",
+            "extract.names_where_many": "NamesWhereMany",
             "extract.symbols": "NamesAndSymbols Symbols",
             "extract.tagger": "TaggedEntities",
             "extract.terms": "Terms",
@@ -78,6 +80,7 @@ __all__ = [
     "LoadedDocuments",
     "Names",
     "NamesAndSymbols",
+    "NamesWhereMany",
     "Passage",
     "PassagesOf",
     "Piece",

@@ -1,0 +1,58 @@
+"""What reads facts where the documents of an index decide it; see `clew.NamesWhereMany`.
+
+The configuration of an index keeps what was asked for. What was decided is known by what it has
+learnt: it stays as it is while an index changes in place, and is decided again of all documents
+where an index is built, of those that a filter allows, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from clew.document import Document
+from clew.index.config import DEFAULT_LINKS, LINKS_OF_NAMES, IndexConfig
+from clew.read import Knowledge, Names, NamesWhereMany, Symbols, Triple
+
+
+def config_for(
+    config: IndexConfig, documents: Sequence[Document], facts: Mapping[str, Sequence[Triple]]
+) -> IndexConfig:
+    """Return the configuration that an index of some documents is built with.
+
+    Where nobody has asked for names, they are read only if nobody has said what the facts are, and
+    if each costs time alone: an embedder of the caller's would have to embed them all.
+
+    Args:
+        config: What was asked for.
+        documents: All documents of the index.
+        facts: Triples by document id, those that the documents bring along, too.
+
+    Example:
+        >>> config_for(IndexConfig(), [Document("a", "The sea.")], {}).extractor
+        Symbols(...)
+    """
+    if not isinstance(config.extractor, NamesWhereMany):
+        return config
+    if facts or config.embedder is not None:
+        return _read_by(config, Symbols())
+    return _read_by(config, config.extractor.reader(documents))
+
+
+def config_after(config: IndexConfig, knowledge: Knowledge | None) -> IndexConfig:
+    """Return the configuration that an index was built with.
+
+    Args:
+        config: What was asked for.
+        knowledge: What the documents of the index have taught.
+    """
+    if not isinstance(config.extractor, NamesWhereMany):
+        return config
+    form = None if knowledge is None else knowledge.form
+    return _read_by(config, config.extractor.reader_of_form(form))
+
+
+def _read_by(config: IndexConfig, reader: Names | Symbols) -> IndexConfig:
+    is_usual = config.links == DEFAULT_LINKS
+    links = LINKS_OF_NAMES if is_usual and isinstance(reader, Names) else config.links
+    return replace(config, extractor=reader, links=links)
