@@ -276,7 +276,7 @@ FORMATS_OF_TEXT = {  # what says which formats there are, and what cuts plain te
         f"clew.read.formats.{name}"
         for name in (
             *("table", "file_format", "outline", "front_matter", "plain_text", "indented_text"),
-            "messages",
+            *("messages", "headed_text"),
         )
     ),
 }

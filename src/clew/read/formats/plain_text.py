@@ -1,23 +1,42 @@
 """The outline of plain text, which has no markup: a blank line ends a paragraph.
 
-What stands above indented text is its heading (`indented_text`).
+What stands above indented text is its heading (`indented_text`), and so is a line by itself that
+looks like one (`headed_text`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from clew.read.formats.headed_text import headings_in
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
-from clew.read.formats.outline import Block, Outline, Share
-from clew.text.spans import paragraphs
+from clew.read.formats.outline import Block, Heading, Outline, Share
+from clew.text.spans import paragraphs, trim_span
 
 LONG = 1 / 2  # of a passage: an entry
 MAX_LONG = 0.02  # of the entries
 
 
 def outline(text: str, share: Share | None = None) -> Outline:
-    """Return the paragraphs of a text and their messages, or what its indentation shows."""
-    parts = outline_by_indentation(text)
-    return Outline(parts or tuple(paragraph_block(text, *span, share) for span in paragraphs(text)))
+    """Return the headings, paragraphs and messages of a text, or what its indentation shows."""
+    return Outline(outline_by_indentation(text) or tuple(_parts(text, share)))
+
+
+def _parts(text: str, share: Share | None) -> Iterator[Heading | Block]:
+    begin = 0
+    for heading in headings_in(text):
+        yield from blocks_in(text, begin, heading.start, share)
+        yield heading
+        begin = heading.end
+    yield from blocks_in(text, begin, len(text), share)
+
+
+def blocks_in(text: str, begin: int, end: int, share: Share | None) -> Iterator[Block]:
+    """Yield the paragraphs of text[begin:end], each as `paragraph_block` has it."""
+    start, end = trim_span(text, begin, end)
+    for first, last in paragraphs(text[start:end]) if start < end else ():
+        yield paragraph_block(text, start + first, start + last, share)
 
 
 def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Block:
