@@ -9,10 +9,14 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
+from clew.text.code_languages import is_source_code
 from clew.text.entries import entries_in
+from clew.text.settings import Setting, settings_in
 from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
+from clew.text.words import has_content
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+MAX_ABOVE = 120  # letters of the keys that a setting is in
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may begin with a time
@@ -23,6 +27,7 @@ _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may
 _SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
 MIN_STATEMENTS = 2  # lines that end as statements and blocks do
 MIN_CODE = 0.6  # of the lines of a program: these, and its remarks
+_MARKED_UP = re.compile(r"^[ \t]*(?:```|~~~|\|)", re.MULTILINE)  # what is code or a table, or not
 _REMARK = re.compile(r"(?:///?!?|/\*+|\*/|\*(?!\S)|--(?!\S))[ \t]*")
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 _OPENS = "\"'“‘«([<`*_~¿¡"  # what emphasis may begin with, beside a letter
@@ -34,9 +39,9 @@ class Quotable(NamedTuple):
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: What is quoted: the piece without marks of emphasis whose other one is outside, or the
-            row of a table with the names of its columns.
-        is_row: Whether it is a row of a table.
+        text: What is quoted: the piece without marks of emphasis whose other one is outside, the
+            row of a table with the names of its columns, or a setting behind what it is in.
+        is_row: Whether it is a row of a table, or a setting.
     """
 
     start: int
@@ -54,7 +59,7 @@ class _Row(NamedTuple):
 
 
 def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
-    """Yield what can be quoted of a text, in order.
+    r"""Yield what can be quoted of a text, in order.
 
     Args:
         text: The text of an item.
@@ -65,7 +70,13 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
         ['Ben sails.', 'Anna left.']
         >>> [piece.text for piece in quotable("**Who sails?** It is *Ben*.", {})]
         ['**Who sails?**', 'It is *Ben*.']
+        >>> [piece.text for piece in quotable("[sea]\nhigh = 10\nlow = 4", {})]
+        ['[sea] high = 10', '[sea] low = 4']
     """
+    has_settings = not is_source_code("text", columns)
+    if has_settings and not _MARKED_UP.search(text) and (found := settings_in(text, 0, len(text))):
+        yield from _settings(text, found, ())
+        return
     for begin, end in paragraphs(text):
         for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
@@ -73,7 +84,7 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
             for row in rows:
                 yield Quotable(spans[row.first][0], spans[row.last][1], row.text, is_row=True)
             if not rows:
-                yield from _sentences(text, (spans[0][0], spans[-1][1]))
+                yield from _sentences(text, (spans[0][0], spans[-1][1]), has_settings)
 
 
 def without_speaker(text: str) -> str:
@@ -127,7 +138,40 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
     return found
 
 
-def _sentences(text: str, span: Span) -> Iterator[Quotable]:
+def _settings(text: str, settings: Sequence[Setting], above: tuple[str, ...]) -> Iterator[Quotable]:
+    """Yield settings, each behind the keys and sections that it is in.
+
+    What is in a key, in an item of a list or in one of several sections of a name is one piece if
+    it is not long: `name` and `port` of a server say little apart.
+    """
+    for one in settings:
+        are_leaves = one.name != "" and not one.is_section
+        are_leaves = are_leaves and all(not child.children for child in one.children)
+        if not one.children or (are_leaves and one.end - one.start <= MAX_LETTERS):
+            yield from _setting(text, (one.start, one.end), " ".join(above))
+            continue
+        if one.start < one.own:  # what is remarked on it
+            yield from _setting(text, (one.start, one.stop), "")
+        key = " ".join(text[one.own : one.stop].split())
+        yield from _settings(text, one.children, (*above, key) if has_content(key) else above)
+
+
+def _setting(text: str, span: Span, above: str) -> Iterator[Quotable]:
+    """Yield a setting behind what it is in; a long one by its sentences; nothing for a sign."""
+    if span[1] - span[0] > MAX_LETTERS:
+        yield from _sentences(text, span, has_settings=False)
+        return
+    while len(above) > MAX_ABOVE:
+        above = above.partition(" ")[2]
+    written = " ".join(text[slice(*span)].split())
+    if has_content(written):
+        yield Quotable(*span, f"{above} {written}".lstrip(), is_row=True)
+
+
+def _sentences(text: str, span: Span, has_settings: bool) -> Iterator[Quotable]:
+    if has_settings and (settings := settings_in(text, *span)):
+        yield from _settings(text, settings, ())
+        return
     if entries := entries_in(text, *span):
         for start, end in entries:
             yield Quotable(start, end, text[start:end])
