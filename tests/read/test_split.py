@@ -215,11 +215,21 @@ def test_a_long_line_of_a_row_or_a_table_is_cut_between_sentences_wherever_it_is
         ["See figs. 3 to 5, and eq. (4).", "It weighs approx. 5 kg."],
         ["Come on Sat. or Sun.", "Then rest.", "The max. load is 5 t, incl. fuel."],
         ["We met on Mon.", "Ann came at max.", "It was late."],
+        ["Der Beitrag steigt ab dem 1. Januar 2025 auf 60 €.", "Es waren 12.", "Gut."],
+        ["Der 1. Vorsitzende wohnt im 3. Stock.", "Platz 3.", "Danach ging er, laut Abs. 2."],
+        ["Llame a la Sra. Ruiz, núm. 5.", "Es bueno."],
+        ["Anna has 3.", "Ben has 4.", "It was 12.", "March came."],
     ],
 )
 def test_a_sentence_goes_on_behind_an_abbreviation(said):
     text = " ".join(said)
     assert [text[a:b] for a, b in sentences(text, 0, len(text), "en")] == said
+
+
+def test_the_number_of_an_item_is_no_sentence():
+    items = ["1. Mix it.", "2. Bake it.", "12. Eat it."]
+    text = "\n".join(items)
+    assert [text[a:b] for a, b in sentences(text, 0, len(text), "en")] == items
 
 
 def test_neighbouring_passages_of_a_section_could_not_have_been_one():
@@ -253,7 +263,7 @@ def test_sentences_end_where_their_language_ends_them(language, text, wanted):
 
 
 def test_the_documents_own_language_is_used():
-    text = "Das war am 3. Oktober. Er kam."
+    text = "Das war Ben bzw. Anna. Er kam."
     assert len(Splitter(sentences=True)(Document("d", text, {"language": "de-AT"}))) == 3
     assert len(Splitter(sentences=True)(Document("d", text))) == 4
 
