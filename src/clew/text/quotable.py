@@ -16,6 +16,9 @@ from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
 from clew.text.words import has_content
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+MAX_LIST = 600  # letters of a list, with what leads it in
+MAX_LED_IN = 20  # items of such a list
+MAX_TERM = 60  # letters of a line above what it means
 MAX_ABOVE = 120  # letters of the keys that a setting is in
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
@@ -28,6 +31,9 @@ _SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")
 MIN_STATEMENTS = 2  # lines that end as statements and blocks do
 MIN_CODE = 0.6  # of the lines of a program: these, and its remarks
 _MARKED_UP = re.compile(r"^[ \t]*(?:```|~~~|\|)", re.MULTILINE)  # what is code or a table, or not
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_EMPTY_LINE = re.compile(r"[ \t]*\n[ \t]*\n")
+_LISTED = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|\(?[a-z]\))[ \t]")
 _REMARK = re.compile(r"(?:///?!?|/\*+|\*/|\*(?!\S)|--(?!\S))[ \t]*")
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 _OPENS = "\"'“‘«([<`*_~¿¡"  # what emphasis may begin with, beside a letter
@@ -42,12 +48,16 @@ class Quotable(NamedTuple):
         text: What is quoted: the piece without marks of emphasis whose other one is outside, the
             row of a table with the names of its columns, or a setting behind what it is in.
         is_row: Whether it is a row of a table, or a setting.
+        lead: What of the text leads in the rest, such as "We need:"; "" for nothing.
+        is_list: Whether the rest is a list, of which each item is a piece, too.
     """
 
     start: int
     end: int
     text: str
     is_row: bool = False
+    lead: str = ""
+    is_list: bool = False
 
 
 class _Row(NamedTuple):
@@ -73,6 +83,40 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
         >>> [piece.text for piece in quotable("[sea]\nhigh = 10\nlow = 4", {})]
         ['[sea] high = 10', '[sea] low = 4']
     """
+    pieces = list(_pieces(text, columns))
+    for i, piece in enumerate(pieces):
+        yield _with_led_in(text, piece, pieces[i + 1 : i + 1 + MAX_LED_IN])
+
+
+def _with_led_in(text: str, piece: Quotable, following: Sequence[Quotable]) -> Quotable:
+    """Return a piece that leads in others with these: a list behind a colon, or the next piece."""
+    ends_with_colon = piece.text.rstrip("*_ ").endswith((":", "："))
+    if piece.is_row or not following or not (ends_with_colon or _is_term(text, piece)):
+        return piece
+    led_in, size = list[Quotable](), len(piece.text)
+    for one in following:
+        size += 1 + len(one.text)
+        is_item = _LISTED.match(text, one.start) is not None
+        if one.is_row or size > MAX_LIST or (led_in and not is_item):
+            break
+        led_in.append(one)
+        if not (is_item and ends_with_colon):
+            break
+    if not led_in:
+        return piece
+    whole = " ".join(one.text for one in (piece, *led_in))
+    return Quotable(piece.start, led_in[-1].end, whole, lead=piece.text, is_list=len(led_in) > 1)
+
+
+def _is_term(text: str, piece: Quotable) -> bool:
+    """Return whether a piece is a line by itself, such as the term above what it means."""
+    if len(piece.text) > MAX_TERM or not piece.text[-1:].isalnum() or _LISTED.match(piece.text):
+        return False
+    begins = piece.start == 0 or text[piece.start - 1] == "\n"
+    return begins and _EMPTY_LINE.match(text, piece.end) is not None
+
+
+def _pieces(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
     has_settings = not is_source_code("text", columns)
     if has_settings and not _MARKED_UP.search(text) and (found := settings_in(text, 0, len(text))):
         yield from _settings(text, found, ())
@@ -112,6 +156,8 @@ def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
             return [_Row(0, len(texts) - 1, whole)]
         return [_Row(i, i, line) for i, line in enumerate(texts)]
     for sign in "|\t,;":
+        if sign == "," and not any("," in _THOUSANDS.sub("", line) for line in texts):
+            continue  # in numbers alone
         cells = [_cells(line, sign) for line in texts]
         in_prose = sign in ",;" and any(f"{sign} " in line for line in texts)
         equally_many = len(cells) > 1 and len({len(row) for row in cells}) == 1
