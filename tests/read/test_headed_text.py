@@ -21,6 +21,9 @@ HEADED = {
     "chapters": ("Kapitel 1\n{0}\n\nKapitel 2: Ebbe\n\n{0}\n\nKapitel 3\n\n{0}", 1),
     "of laws": ("§ 1 Ebbe\n\n{0}\n\n§ 2 Flut\n\n{0}\n\n§ 2a Springflut\n\n{0}", 1),
     "of a handbook": ("第一章 潮汐\n{0}\n\n第二章 月\n{0}\n\n第十一章 日\n{0}", 1),
+    "of MediaWiki": ("== Tides ==\n{0}\n===High===\n{0}\n=== Low ===\n{0}\n== Sun ==\n{0}\n", 2),
+    "of DokuWiki": ("====== Tides ======\n{0}\n\n===== Sun =====\n{0}\n", 2),
+    "of Textile": ("h1. Tides\n\n{0}\n\nh2. Sun\n\n{0}", 2),
     "in capitals beside others": ("TIDES\n\n{0}\n\n1. Moon\n\n{0}\n\n2. Sun\n\n{0}\n\n3. Sea\n\n{0}", 2),
 }  # fmt: skip
 
@@ -29,7 +32,11 @@ HEADED = {
 def test_what_stands_under_a_heading_is_read_under_it(kind):
     text, depth = HEADED[kind]
     text = text.format(SAID)
-    titles = [line.strip() for line in text.split("\n") if line.strip() and line != SAID]
+    titles = [
+        re.sub(r"^(?:=+|h\d\.)(?! *$)|(?<=[^=])=+$", "", line).strip()
+        for line in text.split("\n")
+        if line.strip() and line != SAID
+    ]
     titles = [line for line in titles if not re.fullmatch(r"=+|-+", line) and line != "High water"]
     titles += ["High water"] * (kind == "underlined")
     found = headings_in(text)
@@ -54,6 +61,8 @@ NO_HEADINGS = {
     "separators": f"{SAID}\n----------\n{SAID}\n\n{SAID}\n----------\n{SAID}",
     "a comment": "    Returns\n    -------\n    The tide.\n\n    Raises\n    ------\n    ValueError",
     "shouting": f"GO HOME\n\n{SAID}\n\nNO TIDE TODAY\n\n{SAID}\n\nCLOSED\n\n{SAID}",
+    "comparisons": f"{SAID}\n== 3\na == b =\n\n=== RUN Test\n\n{SAID}",
+    "one heading within": f"{SAID}\n\n== Tides ==\n\n{SAID}",
     "two chapters that are spoken of": f"Chapter 1\n\n{SAID}\n\nPart 2 of it\n\n{SAID}",
 }
 

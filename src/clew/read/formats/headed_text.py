@@ -2,7 +2,8 @@
 
 READMEs, minutes, contracts and manuals have headings without being in a markup: lines with a line
 of signs below them, lines that are numbered in turn, chapters, and beside these lines in capitals.
-Each begins a paragraph. What ends as a sentence does is an item of a list.
+Each begins a paragraph. What ends as a sentence does is an item of a list. Pages of wikis have
+lines with signs of equality on both sides, or with the level of the heading before it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from clew.text.spans import Span, lines, paragraphs, trim_span
 from clew.text.words import has_content
 
 MIN_SERIES = 3  # headings that are numbered, or chapters
-MIN_UNDERLINED = 2  # unless the text begins with one
+MIN_MARKED = 2  # headings that are underlined, or those of a wiki, unless the text begins with one
 MAX_TITLE = 80  # characters
 MAX_WORDS = 10  # of a title
 MAX_DIFFERENCE = 2  # signs between the lengths of a title and of the line below
@@ -34,6 +35,7 @@ _CHAPTER = re.compile(
     rf"|(?:{'|'.join(_CHAPTER_WORDS.split())}) (?:\d{{1,3}}|[ivxlc]{{1,7}}|[a-z])\b",
     re.IGNORECASE,
 )
+_OF_WIKI = re.compile(r"^(?:(={1,6})[^=\n][^\n]*=|(h[1-6])\. [^\n]+)[ \t]*$", re.MULTILINE)
 _CAPITALS = re.compile(r"(?=(?:[^\W\d_][^\w\n]*){4})[^\W\d_][\w ,&'’()/:.–-]*")
 _SENTENCE_ENDS = ".,;:!…。，；：！、"
 
@@ -42,7 +44,8 @@ class _Line(NamedTuple):
     """A line that a heading may begin with.
 
     Attributes:
-        kind: What makes it one: a sign below it, "number", "chapter" or "capitals".
+        kind: What makes it one: a sign below it, signs before it, "number", "chapter" or
+            "capitals".
         text: The title.
         start: Where it starts.
         end: Where it ends, with the line of signs below it.
@@ -70,10 +73,13 @@ def headings_in(text: str) -> list[Heading]:
     """
     found = list(_candidates(text))
     underlined = [one for one in found if len(one.kind) == 1]
-    if len(underlined) < MIN_UNDERLINED and not (underlined and found[0] is underlined[0]):
+    if len(underlined) < MIN_MARKED and not (underlined and found[0] is underlined[0]):
         underlined = []
+    of_wiki = list(_headings_of_wiki(text))
+    if len(of_wiki) < MIN_MARKED and not (of_wiki and not text[: of_wiki[0].start].strip()):
+        of_wiki = []
     chapters = [one for one in found if one.kind == "chapter"]
-    others = [*underlined, *(chapters if len(chapters) >= MIN_SERIES else ())]
+    others = [*underlined, *of_wiki, *(chapters if len(chapters) >= MIN_SERIES else ())]
     known = [*others, *_in_turn(text, found, {one.start for one in others})]
     if known:  # by capitals alone, the terms of a list and what is shouted would be headings, too
         known += [one for one in found if one.kind == "capitals"]
@@ -94,6 +100,21 @@ def _candidates(text: str) -> Iterator[_Line]:
             line = _underlined(text, first, second, third) or _marked(text, first, second)
         if line is not None:
             yield line
+
+
+def _headings_of_wiki(text: str) -> Iterator[_Line]:
+    """Yield the headings of MediaWiki, DokuWiki and Textile: `== Tides ==`, `h2. Tides`."""
+    for match in _OF_WIKI.finditer(text):
+        line, mark = match[0].rstrip(), match[1] or match[2]
+        title = line.removeprefix(mark)
+        if match[1]:
+            title = title.removesuffix(mark)
+            if len(title) + 2 * len(mark) != len(line) or title.endswith("="):
+                continue
+        title = title.removeprefix(".").strip()
+        if len(title) <= MAX_TITLE and has_content(title):
+            start = match.start() + line.index(title)
+            yield _Line(f"{mark} ", title, match.start(), match.start() + len(line), (), start)
 
 
 def _underlined(text: str, first: Span, second: Span, third: Sequence[Span]) -> _Line | None:
