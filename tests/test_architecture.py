@@ -86,7 +86,7 @@ ALLOWED = {  # the rooms that a room may import, beside itself
     "index": BELOW_INDEX | PAGE | {"cores", "telemetry", "methods", "forking", "relevance", "seed", "processes", "garbage", "storage"},
     "printed": {"budget", "context", "deadline", "index", "items", "recipes", "render", "usage"},
     "adapters": BELOW_INDEX | {"index", "forking", "garbage", "overlap", "printed"},
-    "cite": GRAPH | {"context", "items", "index", "seed"},
+    "cite": GRAPH | {"context", "items", "index", "relevance", "seed"},
     "conversation": GRAPH | {"budget", "cite", "context", "index", "items", "model", "read", "recipes", "render", "types"},
     "global_answer": GRAPH | {"model", "index", "select", "types"},
     "serve": GRAPH | RECORDS | {"cores", "budget", "cite", "conversation", "index", "processes", "recipes", "render", "storage", "version"},
@@ -276,7 +276,7 @@ FORMATS_OF_TEXT = {  # what says which formats there are, and what cuts plain te
         f"clew.read.formats.{name}"
         for name in (
             *("table", "file_format", "outline", "front_matter", "plain_text", "indented_text"),
-            "messages",
+            *("messages", "headed_text"),
         )
     ),
 }

@@ -292,3 +292,34 @@ def test_a_line_that_repeats_its_heading_is_no_answer_unless_it_is_all_there_is(
     assert quotes(context) == "Return a list with an object for each member of the archive. [1]"
     alone = context.changed(items=(replace(context.items[0], text="ZipFile.infolist()"),))
     assert quotes(alone).startswith("ZipFile.infolist")
+
+
+SHOP = [
+    "Our showroom is at Kaai 14, open from Tuesday to Saturday, from ten to five.",
+    "DP obtained three quotes for the roof:\n\n- Hollis: 8,400\n- RoofRight: 7,950\n- Carter: 9,100",
+    "| Server | Price |\n|---|---|\n| web-1 | 98.00 |\n| db-1 | 216.80 |\n| cache-1 | 98.00 |",
+    "FBA\n: Fulfilment by Acme: you send your stock to us.",
+    *(
+        f"On day {i} the keeper of lamp {i} counts boats, writes their names down and goes home."
+        for i in range(100)
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        # in other words than most of the question's, with a relevance near 1
+        ("What are the opening hours of the showroom?", "Our showroom is at Kaai 14, open from"),
+        ("How much were the quotes for the roof?", "- Hollis: 8,400 - RoofRight: 7,950 - Carter"),
+        ("What did RoofRight ask for?", "- RoofRight: 7,950 [1]"),
+        ("What does db-1 cost every month?", "Server: db-1, Price: 216.80 [1]"),
+        ("What does FBA stand for?", "FBA : Fulfilment by Acme"),
+        ("When did the Titanic sink?", ""),
+    ],
+)
+def test_what_is_found_is_quoted(question, answer):
+    index = clew.Index.from_documents([clew.Document(f"{i}", text) for i, text in enumerate(SHOP)])
+    said = quotes(index.ask(question), index=index)
+    assert answer in said
+    assert bool(said) == bool(answer)

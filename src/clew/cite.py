@@ -30,10 +30,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from clew.algorithms.ranking import best_row, exceeds, reaches
 from clew.context import Context
 from clew.items import Item
+from clew.relevance import MIN_WORDS
 from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.languages import LanguagesPart
+from clew.seed.phrases import pattern_of, phrases_of
 from clew.text.asking import covers_of_answers, is_question
+from clew.text.definitions import DefinitionQuestion
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -45,13 +48,15 @@ from clew.text.question_words import (
     words_by_stem,
 )
 from clew.text.quotable import quotable
+from clew.text.spans import Span
 from clew.text.stems import FUNCTION_WORDS
-from clew.text.words import words
+from clew.text.words import fold_case, words
 
 if TYPE_CHECKING:
     from clew.index.index import Index
 
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
+SURE_RELEVANCE = 0.8  # no question without an answer had as much, of 24 that this leaves unsaid
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
 UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
@@ -69,12 +74,16 @@ class Sentence(NamedTuple):
         item: Its item.
         text: What is quoted.
         is_question: Whether it asks something itself.
+        lead: What of it leads in a list; "" where it leads in none.
+        span: Its place in the text of its item.
     """
 
     number: int
     item: Item
     text: str
     is_question: bool
+    lead: str = ""
+    span: Span = (0, 0)
 
 
 DEPRECATED = {"cited": "citations", "quoted": "quotes"}
@@ -116,7 +125,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
     Behind each sentence stands the number of its item. A row of a table or of a CSV file counts as
     a sentence. The answer needs no model, and says nothing that is not in the context. It is empty
     where one sentence covers less than a third, and the quotes together less than half, of what the
-    question asks for.
+    question asks for, unless the context is surely relevant.
 
     Args:
         context: the answer to a question.
@@ -131,22 +140,55 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         'Ben lives on Corfu. [1]'
     """
     candidates = [
-        Sentence(number, item, piece.text, is_question(piece, context.question))
+        Sentence(
+            *(number, item, piece.text, is_question(piece, context.question)),
+            *(piece.lead if piece.is_list else "", (piece.start, piece.end)),
+        )
         for number, item in enumerate(context, 1)
         for piece in quotable(item.text, item.metadata)
     ]
     candidates = [one for one in candidates if not _repeats_heading(one)] or candidates
     by_stem = _informative(context, index)
-    covers = [covered_words(f"{one.item.heading} {one.text}", by_stem) for one in candidates]
+    # Of a list with what leads it in, this covers: an item is a sentence of its own, too.
+    texts = [f"{one.item.heading} {one.lead or one.text}" for one in candidates]
+    covers = [covered_words(text, by_stem) for text in texts]
     counts = _passage_counts(by_stem, index)
     question = weigh_words(by_stem, *counts) if counts else weigh_by_covers(by_stem, covers)
-    chosen = _best_answers(candidates, covers, question, max_quotes)
+    question, covers = _with_codes(context.question, question, texts, covers)
+    is_sure = _is_surely_relevant(context, index)
+    chosen = _best_answers(candidates, covers, question, max_quotes, is_sure)
     if not chosen:  # a question may be all that there is
         chosen = _greedy_cover(candidates, covers, covers, question, max_quotes)
-        if _covers_too_little(question, covers, chosen):
+        if not is_sure and _covers_too_little(question, covers, chosen):
             return ""
-    texts = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
-    return "\n".join(f"{text} [{number}]" for text, number in texts)
+    said = [(" ".join(candidates[i].text.split()), candidates[i].number) for i in sorted(chosen)]
+    return "\n".join(f"{text} [{number}]" for text, number in said)
+
+
+def _with_codes(
+    asked: str, question: QuestionWords, texts: Sequence[str], covers: Sequence[frozenset[str]]
+) -> tuple[QuestionWords, list[frozenset[str]]]:
+    """Return the words of a question and what texts cover, with its codes, versions and dates.
+
+    One that a text has counts as much as all words together.
+    """
+    patterns = {
+        phrase.text: pattern_of(phrase)
+        for phrase in phrases_of(asked)
+        if phrase.is_code or phrase.text[0].isdigit()
+    }
+    folded = [fold_case(text) for text in texts] if patterns else []
+    having = {
+        phrase: {i for i, text in enumerate(folded) if pattern.search(text)}
+        for phrase, pattern in patterns.items()
+    }
+    found = [phrase for phrase, places in having.items() if places]
+    weights = {**question.weights, **dict.fromkeys(found, sum(question.weights.values()))}
+    with_codes = [
+        cover | {phrase for phrase in found if i in having[phrase]}
+        for i, cover in enumerate(covers)
+    ]
+    return question._replace(weights=weights), with_codes
 
 
 def _repeats_heading(sentence: Sentence) -> bool:
@@ -157,9 +199,11 @@ def _repeats_heading(sentence: Sentence) -> bool:
 def _informative(context: Context, index: Index | None) -> WordsByStem:
     """Return a question's words without function words, or all where there are no others.
 
-    It is in English, or in a language of the index, or else of the context.
+    It is in English, or in a language of the index, or else of the context. Of a question for what
+    something is, these are the words of that.
     """
-    by_stem = words_by_stem(context.question)
+    asked = DefinitionQuestion.of(context.question)
+    by_stem = words_by_stem(asked.term if asked else context.question)
     if index is None:
         languages = identify_languages_of([item.text for item in context])
     else:
@@ -177,6 +221,7 @@ def _best_answers(
     covers: Sequence[frozenset[str]],
     question: QuestionWords,
     max_quotes: int,
+    is_sure: bool,
 ) -> list[int]:
     """Return the places of the best sentences that are no questions; none if they say too little.
 
@@ -185,7 +230,8 @@ def _best_answers(
     pieces = ((one.number, one.is_question) for one in candidates)
     own, with_asked = covers_of_answers(pieces, covers)
     chosen = _greedy_cover(candidates, with_asked, own, question, max_quotes)
-    return [] if _covers_too_little(question, with_asked, chosen) else chosen
+    is_too_little = not is_sure and _covers_too_little(question, with_asked, chosen)
+    return [] if is_too_little else chosen
 
 
 def _greedy_cover(
@@ -206,6 +252,9 @@ def _greedy_cover(
             question.weight_of(cover - covered) * math.sqrt(one.item.score)
             for cover, one in zip(covers, candidates, strict=True)
         ]
+        for i, one in enumerate(candidates):  # what is quoted in a list, or the list of an item
+            if any(_overlap(one, candidates[k]) for k in chosen):
+                gains[i] = 0.0
         if not gains or not exceeds(max(gains), 0.0, max(gains)):
             break
         highest = max(gains)
@@ -216,6 +265,20 @@ def _greedy_cover(
         chosen.append(best)
         covered |= covers[best]
     return chosen
+
+
+def _is_surely_relevant(context: Context, index: Index | None) -> bool:
+    """Return whether a context answers, be it in other words, by its relevance in a large index."""
+    if index is None or context.relevance is None or context.relevance < SURE_RELEVANCE:
+        return False
+    inverted = index.graph.part(InvertedIndexPart())
+    return bool(inverted.postings.lengths.sum() >= MIN_WORDS)
+
+
+def _overlap(one: Sentence, other: Sentence) -> bool:
+    """Return whether two sentences share a part of their text."""
+    is_same_text = one.number == other.number
+    return is_same_text and one.span[0] < other.span[1] and other.span[0] < one.span[1]
 
 
 def _covers_too_little(

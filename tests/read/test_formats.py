@@ -148,3 +148,15 @@ def test_files_of_every_format_of_clew_are_known_by_what_reads_them():
     readers = {suffix: reader_of(f"a{suffix}", None) for one in FORMATS.values() for suffix in one.suffixes}  # fmt: skip
     assert all(readers.values())
     assert FORMATS["javascript"].name in readers[".js"]
+
+
+def test_rich_text_is_said_to_be_none(tmp_path):
+    written = r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}\f0 F\'e4hren sail {\b at ten}.\par}"
+    for name in ("offer.rtf", "offer"):
+        (tmp_path / name).write_text(written)
+    (tmp_path / "note.txt").write_text("Ferries sail at ten.")
+    index = Index.from_documents(tmp_path)
+    assert [document.id for document in index.documents] == ["note.txt"]
+    assert {reason for _, reason in index.skipped} == {
+        "an office document: save it as PDF, HTML or text"
+    }

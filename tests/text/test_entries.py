@@ -54,8 +54,8 @@ def test_an_event_and_a_contact_are_each_one_entry():
     assert found == ["BEGIN:VCALENDAR", *events, "END:VCALENDAR", *long.split("\n")]
 
 
-def test_a_line_of_settings_is_quoted_alone(tmp_path):
+def test_a_line_of_settings_is_quoted_alone_with_its_section(tmp_path):
     settings = "; main settings\n[database]\nhost = db.sea\nport = 5433\npool_size = 12\n"
     (tmp_path / "app.ini").write_text(settings)
     context = Index.from_documents(tmp_path, embedder=None).ask("What is the pool_size?")
-    assert cite.quotes(context) == "pool_size = 12 [1]"
+    assert cite.quotes(context) == "[database] pool_size = 12 [1]"

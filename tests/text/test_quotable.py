@@ -71,3 +71,41 @@ int round_cents(double x) {
     ]
     for piece in quotable(program, {}):
         assert piece.text.split()[0] in program[piece.start : piece.end]
+
+
+def test_a_list_is_quoted_with_what_leads_it_in_and_its_items_by_themselves():
+    items = ["- Hollis: 8,400, four weeks", "- RoofRight: 7,950", "- Carter: 9,100"]
+    text = "\n".join(["They sent **three quotes:**", "", *items, "", "Carter is chosen."])
+    led_in = " ".join(["They sent **three quotes:**", *items])
+    assert [piece.text for piece in quotable(text, {})] == [led_in, *items, "Carter is chosen."]
+    first, *_ = quotable(text, {})
+    assert text[first.start : first.end].split() == led_in.split()
+
+
+def test_a_line_is_quoted_with_what_it_leads_in():
+    terms = "-g, --guides\n\nPrint a list of guides. It is long.\n\n-v\n\nBe verbose."
+    assert [piece.text for piece in quotable(terms, {})] == [
+        "-g, --guides Print a list of guides.",
+        "Print a list of guides.",
+        "It is long.",
+        "-v Be verbose.",
+        "Be verbose.",
+    ]
+    alone = "Run this:\n\nmake all\n\nIt ends."
+    assert next(iter(quotable(alone, {}))).text == "Run this: make all"
+
+
+def test_a_list_that_is_too_long_is_quoted_by_its_first_items():
+    items = [f"- item {i} {'of many words ' * 9}".strip() for i in range(9)]
+    whole, *others = quotable("\n".join(["All of them:", "", *items]), {})
+    assert whole.text.startswith("All of them: - item 0")
+    assert len(whole.text) <= 600
+    assert [piece.text for piece in others] == items
+
+
+def test_numbers_with_commas_are_no_table():
+    prices = ["Hollis 8,400", "RoofRight 7,950", "Carter 19,100"]
+    text = "\n".join(prices)
+    assert not any(piece.is_row for piece in quotable(text, {}))
+    rows = [piece.text for piece in quotable("name,price\nHollis,400\nCarter,100", {})]
+    assert rows == ["name: Hollis, price: 400", "name: Carter, price: 100"]

@@ -30,7 +30,7 @@ from clew.version import __version__
 if TYPE_CHECKING:
     from clew.read.extract.code.python_scopes import Module
 
-READING = 8  # of how files are read; another number reads all of them again
+READING = 9  # of how files are read; another number reads all of them again
 SAFE_NANOSECONDS = 2 * 10**9  # a file that is younger may change again within one tick of its clock
 MAX_NUMBER = 2**63 - 1  # what is kept of a look: inodes of some file systems are larger
 

@@ -23,7 +23,7 @@ Covers = list[frozenset[str]]
 
 
 def is_question(piece: Quotable, asked: str) -> bool:
-    """Return whether a piece asks something: by its last sign, or as it is what was asked.
+    """Return whether a piece asks something: by its last sign, or as it begins with what was asked.
 
     Args:
         piece: The piece of a text.
@@ -37,7 +37,7 @@ def is_question(piece: Quotable, asked: str) -> bool:
         return False
     if _asks(piece.text):
         return True
-    message = without_speaker(piece.text)
+    message = without_speaker(piece.lead or piece.text)
     return message[-1:].isalnum() and _asks(asked) and words(message) == words(asked)
 
 

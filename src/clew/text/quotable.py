@@ -9,10 +9,17 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
+from clew.text.code_languages import is_source_code
 from clew.text.entries import entries_in
+from clew.text.settings import Setting, settings_in
 from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
+from clew.text.words import has_content
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
+MAX_LIST = 600  # letters of a list, with what leads it in
+MAX_LED_IN = 20  # items of such a list
+MAX_TERM = 60  # letters of a line above what it means
+MAX_ABOVE = 120  # letters of the keys that a setting is in
 _TIME = r"\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?"
 _DATE = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may begin with a time
@@ -23,6 +30,10 @@ _STAMP = re.compile(  # before a message or an entry of a log; wrapped prose may
 _SPEAKER = re.compile(r"<[\w@+-]+> |[^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}: ")  # up to three words
 MIN_STATEMENTS = 2  # lines that end as statements and blocks do
 MIN_CODE = 0.6  # of the lines of a program: these, and its remarks
+_MARKED_UP = re.compile(r"^[ \t]*(?:```|~~~|\|)", re.MULTILINE)  # what is code or a table, or not
+_THOUSANDS = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
+_EMPTY_LINE = re.compile(r"[ \t]*\n[ \t]*\n")
+_LISTED = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|\(?[a-z]\))[ \t]")
 _REMARK = re.compile(r"(?:///?!?|/\*+|\*/|\*(?!\S)|--(?!\S))[ \t]*")
 _MARKS = re.compile("[*]{1,3}|_{1,3}|~~|`+")  # of emphasis and code, in Markdown
 _OPENS = "\"'“‘«([<`*_~¿¡"  # what emphasis may begin with, beside a letter
@@ -34,15 +45,19 @@ class Quotable(NamedTuple):
     Attributes:
         start: Its first character in the text.
         end: The character behind its last one.
-        text: What is quoted: the piece without marks of emphasis whose other one is outside, or the
-            row of a table with the names of its columns.
-        is_row: Whether it is a row of a table.
+        text: What is quoted: the piece without marks of emphasis whose other one is outside, the
+            row of a table with the names of its columns, or a setting behind what it is in.
+        is_row: Whether it is a row of a table, or a setting.
+        lead: What of the text leads in the rest, such as "We need:"; "" for nothing.
+        is_list: Whether the rest is a list, of which each item is a piece, too.
     """
 
     start: int
     end: int
     text: str
     is_row: bool = False
+    lead: str = ""
+    is_list: bool = False
 
 
 class _Row(NamedTuple):
@@ -54,7 +69,7 @@ class _Row(NamedTuple):
 
 
 def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
-    """Yield what can be quoted of a text, in order.
+    r"""Yield what can be quoted of a text, in order.
 
     Args:
         text: The text of an item.
@@ -65,7 +80,47 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
         ['Ben sails.', 'Anna left.']
         >>> [piece.text for piece in quotable("**Who sails?** It is *Ben*.", {})]
         ['**Who sails?**', 'It is *Ben*.']
+        >>> [piece.text for piece in quotable("[sea]\nhigh = 10\nlow = 4", {})]
+        ['[sea] high = 10', '[sea] low = 4']
     """
+    pieces = list(_pieces(text, columns))
+    for i, piece in enumerate(pieces):
+        yield _with_led_in(text, piece, pieces[i + 1 : i + 1 + MAX_LED_IN])
+
+
+def _with_led_in(text: str, piece: Quotable, following: Sequence[Quotable]) -> Quotable:
+    """Return a piece that leads in others with these: a list behind a colon, or the next piece."""
+    ends_with_colon = piece.text.rstrip("*_ ").endswith((":", "："))
+    if piece.is_row or not following or not (ends_with_colon or _is_term(text, piece)):
+        return piece
+    led_in, size = list[Quotable](), len(piece.text)
+    for one in following:
+        size += 1 + len(one.text)
+        is_item = _LISTED.match(text, one.start) is not None
+        if one.is_row or size > MAX_LIST or (led_in and not is_item):
+            break
+        led_in.append(one)
+        if not (is_item and ends_with_colon):
+            break
+    if not led_in:
+        return piece
+    whole = " ".join(one.text for one in (piece, *led_in))
+    return Quotable(piece.start, led_in[-1].end, whole, lead=piece.text, is_list=len(led_in) > 1)
+
+
+def _is_term(text: str, piece: Quotable) -> bool:
+    """Return whether a piece is a line by itself, such as the term above what it means."""
+    if len(piece.text) > MAX_TERM or not piece.text[-1:].isalnum() or _LISTED.match(piece.text):
+        return False
+    begins = piece.start == 0 or text[piece.start - 1] == "\n"
+    return begins and _EMPTY_LINE.match(text, piece.end) is not None
+
+
+def _pieces(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
+    has_settings = not is_source_code("text", columns)
+    if has_settings and not _MARKED_UP.search(text) and (found := settings_in(text, 0, len(text))):
+        yield from _settings(text, found, ())
+        return
     for begin, end in paragraphs(text):
         for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
@@ -73,7 +128,7 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
             for row in rows:
                 yield Quotable(spans[row.first][0], spans[row.last][1], row.text, is_row=True)
             if not rows:
-                yield from _sentences(text, (spans[0][0], spans[-1][1]))
+                yield from _sentences(text, (spans[0][0], spans[-1][1]), has_settings)
 
 
 def without_speaker(text: str) -> str:
@@ -101,6 +156,8 @@ def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
             return [_Row(0, len(texts) - 1, whole)]
         return [_Row(i, i, line) for i, line in enumerate(texts)]
     for sign in "|\t,;":
+        if sign == "," and not any("," in _THOUSANDS.sub("", line) for line in texts):
+            continue  # in numbers alone
         cells = [_cells(line, sign) for line in texts]
         in_prose = sign in ",;" and any(f"{sign} " in line for line in texts)
         equally_many = len(cells) > 1 and len({len(row) for row in cells}) == 1
@@ -127,7 +184,40 @@ def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
     return found
 
 
-def _sentences(text: str, span: Span) -> Iterator[Quotable]:
+def _settings(text: str, settings: Sequence[Setting], above: tuple[str, ...]) -> Iterator[Quotable]:
+    """Yield settings, each behind the keys and sections that it is in.
+
+    What is in a key, in an item of a list or in one of several sections of a name is one piece if
+    it is not long: `name` and `port` of a server say little apart.
+    """
+    for one in settings:
+        are_leaves = one.name != "" and not one.is_section
+        are_leaves = are_leaves and all(not child.children for child in one.children)
+        if not one.children or (are_leaves and one.end - one.start <= MAX_LETTERS):
+            yield from _setting(text, (one.start, one.end), " ".join(above))
+            continue
+        if one.start < one.own:  # what is remarked on it
+            yield from _setting(text, (one.start, one.stop), "")
+        key = " ".join(text[one.own : one.stop].split())
+        yield from _settings(text, one.children, (*above, key) if has_content(key) else above)
+
+
+def _setting(text: str, span: Span, above: str) -> Iterator[Quotable]:
+    """Yield a setting behind what it is in; a long one by its sentences; nothing for a sign."""
+    if span[1] - span[0] > MAX_LETTERS:
+        yield from _sentences(text, span, has_settings=False)
+        return
+    while len(above) > MAX_ABOVE:
+        above = above.partition(" ")[2]
+    written = " ".join(text[slice(*span)].split())
+    if has_content(written):
+        yield Quotable(*span, f"{above} {written}".lstrip(), is_row=True)
+
+
+def _sentences(text: str, span: Span, has_settings: bool) -> Iterator[Quotable]:
+    if has_settings and (settings := settings_in(text, *span)):
+        yield from _settings(text, settings, ())
+        return
     if entries := entries_in(text, *span):
         for start, end in entries:
             yield Quotable(start, end, text[start:end])

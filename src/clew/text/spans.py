@@ -19,11 +19,23 @@ _PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # of a surrogate pair, as broken JSON has it
 # What ends with a full stop that ends no sentence, unless a capital follows: sentencex has others.
 _ABBREVIATION = re.compile(
-    r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|[Aa]pprox|[Aa]vg|[Cc]h|[Ee]qs?|[Ee]st|[Ee]xcl|[Ee]xt"
-    r"|[Ff]igs|[Hh]rs|[Ii]ncl|[Mm]ax|[Mm]in|[Mm]isc|[Pp]aras?|[Rr]efs|[Rr]esp|[Tt]el|[Tt]emp|[Vv]ols?|[Ww]ks?"
-    r"|[Yy]rs?)\.\s+\Z"
+    r"(?<!\w)(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun|Abs|[Aa]pprox|[Aa]vg|Bd|[Cc]h|[Ee]qs?|[Ee]st"
+    r"|[Ee]xcl|[Ee]xt|[Ff]igs|[Hh]rs|[Ii]ncl|[Kk]ap|[Kk]l|[Mm]ax|[Mm]in|[Mm]isc|Nr|[Nn]úm|[Pp]ágs?"
+    r"|[Pp]aras?|[Rr]efs|[Rr]esp|Str|[Tt]el|[Tt]emp|[Tt]lf|[Vv]ols?|[Ww]ks?|[Yy]rs?|Ziff)\.\s+\Z"
 )
-MAX_ABBREVIATION = 16  # characters, with the space behind
+# Before a capital: what is said before a name, the number of an item of a list, and in German a
+# number behind an article, as in "der 1. Vorsitzende".
+_BEFORE_CAPITAL = re.compile(
+    r"(?<!\w)(?:Dhr|Dña|Frl|Mevr|Srt?as?|[Ss]igg?)\.\s+\Z|^[ \t>]*\(?\d{1,3}\.[ \t]+\Z"
+    r"|(?<!\w)(?:[Dd]as|[Dd]e[mnrs]|[Ii]m|[Vv]om|[Zz]u[mr]|[Jj]ede[mnrs]?)\s\d{1,3}\.\s+\Z",
+    re.MULTILINE,
+)
+_DAY = re.compile(r"(?<![\w.])\d{1,2}\.\s+\Z")
+_MONTHS = (
+    *("Januar", "Jänner", "Februar", "Feber", "März", "April", "Mai", "Juni", "Juli", "August"),
+    *("September", "Oktober", "November", "Dezember"),
+)
+MAX_ABBREVIATION = 24  # characters, with the space behind
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -122,10 +134,13 @@ def sentences(text: str, start: int, end: int, language: str) -> Iterator[Span]:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Return whether a sentence goes on at a place behind the full stop of an abbreviation."""
-    if text[place : place + 1].isupper():  # as nearly all begin
-        return False
-    return _ABBREVIATION.search(text, max(0, place - MAX_ABBREVIATION), place) is not None
+    """Return whether a sentence goes on at a place behind a full stop."""
+    first = max(0, place - MAX_ABBREVIATION)
+    if not text[place : place + 1].isupper():
+        return _ABBREVIATION.search(text, first, place) is not None
+    if _BEFORE_CAPITAL.search(text, first, place):
+        return True
+    return text.startswith(_MONTHS, place) and _DAY.search(text, first, place) is not None
 
 
 def split_at_words(

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from clew.document import Document
 from clew.read.formats.outline import Block, Heading, Outline, Share
-from clew.read.formats.plain_text import paragraph_block
+from clew.read.formats.plain_text import blocks_in
 from clew.read.formats.source_file import SourceFile
 from clew.read.formats.titles import find_title_heading
-from clew.text.spans import lines, paragraphs, trim_span
+from clew.text.spans import lines
 
 MAX_DIFFERENCE = 2  # signs between the lengths of a heading and of the line below
 _BRACES = r"\{((?:[^{}\n]|\{[^{}\n]*\})*)\}"
@@ -73,19 +73,19 @@ class Markup:
                     yield Block(opened, stop, "lines")
                     begin, ending = stop, ""
             elif level := self._underlined(text, above, start, stop):
-                yield from _blocks(text, begin, above[0], share)
+                yield from blocks_in(text, begin, above[0], share)
                 yield Heading(level, text[slice(*above)], above[0], stop)
                 begin = stop
             elif listing := self.listing.fullmatch(line.strip()):
-                yield from _blocks(text, begin, start, share)
+                yield from blocks_in(text, begin, start, share)
                 opened, ending = start, self.listing_end.format(listing[1]).lower()
                 begin = start
             elif (heading := self.heading.match(line)) and (words := self._words(heading[2])):
-                yield from _blocks(text, begin, start, share)
+                yield from blocks_in(text, begin, start, share)
                 begin = start + heading.end()
                 yield Heading(self._level(heading[1]), words, start, begin)
             above = (start, stop) if begin <= start else (stop, stop)
-        yield from _blocks(text, begin, len(text), share)
+        yield from blocks_in(text, begin, len(text), share)
 
     def outline(self, text: str, share: Share | None = None) -> Outline:
         """Return the headings, blocks and links of a text."""
@@ -105,12 +105,6 @@ class Markup:
 
     def _words(self, written: str) -> str:
         return " ".join((self.left_out.sub("", written) if self.left_out else written).split())
-
-
-def _blocks(text: str, begin: int, end: int, share: Share | None) -> Iterator[Block]:
-    start, end = trim_span(text, begin, end)
-    for first, last in paragraphs(text[start:end]) if start < end else ():
-        yield paragraph_block(text, start + first, start + last, share)
 
 
 _TEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph")

@@ -1,23 +1,68 @@
 """The outline of plain text, which has no markup: a blank line ends a paragraph.
 
-What stands above indented text is its heading (`indented_text`).
+What stands above indented text is its heading (`indented_text`), and so is a line by itself that
+looks like one (`headed_text`). Settings that do not fit into a passage are cut by what they are in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from clew.read.formats.headed_text import headings_in
 from clew.read.formats.indented_text import outline_by_indentation
 from clew.read.formats.messages import messages_in
-from clew.read.formats.outline import Block, Outline, Share
-from clew.text.spans import paragraphs
+from clew.read.formats.outline import Block, Close, Heading, Outline, Share
+from clew.text.spans import paragraphs, trim_span
+
+if TYPE_CHECKING:
+    from clew.text.settings import Setting
 
 LONG = 1 / 2  # of a passage: an entry
 MAX_LONG = 0.02  # of the entries
 
 
 def outline(text: str, share: Share | None = None) -> Outline:
-    """Return the paragraphs of a text and their messages, or what its indentation shows."""
-    parts = outline_by_indentation(text)
-    return Outline(parts or tuple(paragraph_block(text, *span, share) for span in paragraphs(text)))
+    """Return the headings, paragraphs and messages of a text, or what its indentation shows."""
+    if share is not None and share(0, len(text)) > 1:
+        from clew.text.settings import (
+            settings_in,  # which few texts need: others fit into a passage
+        )
+
+        if settings := settings_in(text, 0, len(text)):
+            return Outline(tuple(_parts_of_settings(text, settings, share)))
+    return Outline(outline_by_indentation(text) or tuple(_parts(text, share)))
+
+
+def _parts_of_settings(
+    text: str, settings: Sequence[Setting], share: Share
+) -> Sequence[Heading | Block | Close]:
+    """Return the sections and keys that settings are in as headings, and the settings."""
+    from clew.read.formats.statements import Statement, outline_parts
+
+    def statements(among: Sequence[Setting]) -> list[Statement]:
+        return [
+            Statement(one.start, one.end, one.name or None, statements(one.children))
+            for one in among
+        ]
+
+    return outline_parts(text, statements(settings), share)
+
+
+def _parts(text: str, share: Share | None) -> Iterator[Heading | Block]:
+    begin = 0
+    for heading in headings_in(text):
+        yield from blocks_in(text, begin, heading.start, share)
+        yield heading
+        begin = heading.end
+    yield from blocks_in(text, begin, len(text), share)
+
+
+def blocks_in(text: str, begin: int, end: int, share: Share | None) -> Iterator[Block]:
+    """Yield the paragraphs of text[begin:end], each as `paragraph_block` has it."""
+    start, end = trim_span(text, begin, end)
+    for first, last in paragraphs(text[start:end]) if start < end else ():
+        yield paragraph_block(text, start + first, start + last, share)
 
 
 def paragraph_block(text: str, start: int, end: int, share: Share | None) -> Block:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from clew.document import Document
 from clew.read.formats import markdown, rst
+from clew.read.formats.not_text import why_no_text
 from clew.read.formats.source_file import SourceFile, UnreadableFileError
 
 _DIRECTIVE = re.compile(
@@ -26,6 +27,7 @@ _STRUCK_OVER = re.compile(r"[^\n\x08]\x08")
 _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
+_RTF = "{\\rtf"
 MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 
@@ -34,6 +36,8 @@ def read(file: SourceFile) -> Iterator[Document]:
     text = without_escapes(file.text())
     if not text.strip():
         raise UnreadableFileError("empty")
+    if text.startswith(_RTF):  # signs of ASCII, of which most are no words
+        raise UnreadableFileError(why_no_text(file.path.with_suffix(".rtf").name))
     format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
     if format == "markdown":
         yield markdown.read_text(file, text)
