@@ -38,7 +38,6 @@ _DECORATOR = re.compile(r"[ \t]*(?:@\w|#\[|template\b)")
 _TYPES = frozenset(
     ("class", "struct", "interface", "enum", "trait", "union", "namespace", "mod", "record", "type")
 )
-_GENERICS = re.compile(r"<[^()]*>")
 _MENTIONED_ENUM = re.compile(r"enum\s+\w+")  # which the grammar of C takes for its definition
 _TAG = re.compile(r"^@(\w+)[ \t]*(?:\{([^}]*)\})?[ \t]*(.*)$")
 _EXPORTED = re.compile(
@@ -247,11 +246,17 @@ def _is_type(head: str, name: str) -> bool:
     The word of a type may also be that of a result, or the name itself: `struct box *new_box(`.
     """
     before, parenthesis, _ = head.partition("(")
-    words = _WORD.findall(_GENERICS.sub(" ", before))
+    words = _WORD.findall(_without_generics(before))
     last = name.rpartition(".")[2]
     if parenthesis and words[-1:] == [last]:  # a function, or a type such as `record Point(int x)`
         return bool(_TYPES.intersection(words[-2:-1]))
     return any(word in _TYPES and word != last for word in words)
+
+
+def _without_generics(head: str) -> str:
+    """Return a head without what stands between its first "<" and its last ">"."""
+    start, end = head.find("<"), head.rfind(">")
+    return head if not 0 <= start < end else f"{head[:start]} {head[end + 1 :]}"
 
 
 def _with_overload(before: PublicName, other: PublicName) -> PublicName:
