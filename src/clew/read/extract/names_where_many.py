@@ -46,11 +46,11 @@ class NamesWhereMany:
         min_share: The share of such words, in [0, 1].
 
     Example:
-        >>> manual = Document("manual", "Press the button until it lights up, and wait. " * 200)
-        >>> people = Document("people", "It was written by Ben Okri with Anna Bell in Rome. " * 200)
-        >>> NamesWhereMany().reader([manual]) == Symbols()
+        >>> manual = [Document("m", "Press the button until it lights up, and wait. " * 20)] * 20
+        >>> people = [Document("p", "It was written by Ben Okri, and by Anna Bell. " * 20)] * 20
+        >>> NamesWhereMany().reader(manual) == Symbols()
         True
-        >>> NamesWhereMany().reader([people]) == NamesAndSymbols()
+        >>> NamesWhereMany().reader(people) == NamesAndSymbols()
         True
     """
 
@@ -89,7 +89,7 @@ def share_of_names(documents: Sequence[Document]) -> float:
         documents: Those of a whole corpus. Some are drawn, always the same.
 
     Example:
-        >>> share_of_names([Document("a", "It was written by Ben Okri in Rome. " * 200)])
+        >>> share_of_names([Document("a", "It was written by Ben Okri in Rome. " * 20)] * 20)
         0.375
         >>> share_of_names([Document("a", "It was written by Ben Okri in Rome.")])
         0.0
