@@ -144,7 +144,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
             *(piece.lead if piece.is_list else "", (piece.start, piece.end)),
         )
         for number, item in enumerate(context, 1)
-        for piece in quotable(item.text, item.metadata)
+        for piece in quotable(item.text, item.metadata, item.heading)
     ]
     by_stem = _informative(context, index)
     # Of a list with what leads it in, this covers: an item is a sentence of its own, too.
