@@ -145,7 +145,7 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
             *(piece.lead if piece.is_list else "", (piece.start, piece.end)),
         )
         for number, item in enumerate(context, 1)
-        for piece in quotable(item.text, item.metadata)
+        for piece in quotable(item.text, item.metadata, item.heading)
     ]
     candidates = [one for one in candidates if not _repeats_heading(one)] or candidates
     by_stem = _informative(context, index)

@@ -19,9 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Index
+from clew.cite import quotes
 from clew.document import Document
 from clew.read import Piece, Splitter, read_nodes
 from clew.read.formats.markdown import Heading, outline
+from clew.read.formats.outline import Block
 from clew.text.estimate import estimate_tokens
 from clew.text.spans import WINDOW, paragraphs, sentences
 
@@ -139,12 +141,14 @@ def test_passages_of_a_text_are_exact_disjoint_small_and_leave_out_no_word(text,
 def test_passages_and_headings_of_markdown_leave_out_no_word(text, most, count, said):
     pieces = Splitter(most, sentences=said, count=count)(Document("d", text, format="markdown"))
     check(text, pieces, most, count or estimate_tokens)
-    sections = {piece.start for piece in pieces if piece.kind == "section"}
-    headings = [
-        (p.start, p.end)
-        for p in outline(text).parts
-        if isinstance(p, Heading) and p.start in sections
-    ]
+    parts = outline(text).parts
+    tables = [range(p.start + 1, p.end) for p in parts if isinstance(p, Block) and p.title]
+    sections = {
+        piece.start
+        for piece in pieces
+        if piece.kind == "section" and not any(piece.start in table for table in tables)
+    }
+    headings = [(p.start, p.end) for p in parts if isinstance(p, Heading) and p.start in sections]
     assert len(headings) == len(sections)
     assert has_no_word(
         without(text, headings + [(p.start, p.end) for p in pieces if p.kind == "passage"])
@@ -282,6 +286,7 @@ def test_code_and_tables_are_kept_together_where_they_fit():
     assert any(code in piece.text for piece in passages)
     assert any(table in piece.text for piece in passages)
     cut = Splitter(estimate_tokens(table) // 2)(Document("d", table, format="markdown"))
+    cut = [piece for piece in cut if piece.kind == "passage"]
     assert len(cut) > 1
     assert all(piece.text.startswith("|") and piece.text.endswith("|") for piece in cut), (
         "a table that does not fit is cut between its rows"
@@ -356,3 +361,35 @@ def test_a_line_that_leads_in_stands_with_what_it_leads_in():
         if f"number {i}," in piece.text
     )
     assert " ".join(piece.text for piece in pieces).split() == text.split()
+
+
+def test_all_passages_of_a_long_table_but_the_first_stand_under_its_columns():
+    rows = [f"| Boat {i} | {i % 40} m | Cork {i} |" for i in range(60)]
+    table = "\n".join(["| Name | Length | **Home** port |", "|---|---:|---|", *rows])
+    text = f"# Fleet\n\nAll boats:\n\n{table}\n\nThey sail. {'So they do. ' * 60}\n\n## More\n\nNo."
+    pieces = Splitter(100)(Document("d", text, format="markdown"))
+    check(text, pieces, 100, estimate_tokens)
+    above = {
+        row: [pieces[piece.parent].text for piece in pieces if row in piece.text.split("\n")]
+        for row in rows
+    }
+    first = next(piece for piece in pieces if piece.kind == "passage")
+    assert first.text.startswith("All boats:\n\n| Name | Length |")
+    for row, headings in above.items():
+        is_first = row in first.text
+        assert headings == ["Fleet" if is_first else "Name | Length | Home port"]
+    assert [piece.text for piece in pieces if piece.kind == "section"] == [
+        *("Fleet", "Name | Length | Home port", "More")
+    ]
+    said = [piece for piece in pieces if piece.text.startswith(("So they", "No."))]
+    assert {pieces[piece.parent].text for piece in said} == {"Fleet", "More"}
+    small = Splitter(4000)(Document("d", text, format="markdown"))
+    assert not any("|" in piece.text for piece in small if piece.kind == "section")
+
+
+def test_a_row_of_a_long_table_is_quoted_with_its_columns(tmp_path):
+    rows = "\n".join(f"| Boat {i} | {i % 40} m | Cork {i} |" for i in range(60))
+    (tmp_path / "fleet.md").write_text(f"| Name | Length | Home port |\n|---|---|---|\n{rows}\n")
+    index = Index.from_documents(tmp_path, splitter=Splitter(100))
+    answer = quotes(index.ask("What is the home port of Boat 53?"), 1, index)
+    assert answer == "Name: Boat 53, Length: 13 m, Home port: Cork 53 [1]"

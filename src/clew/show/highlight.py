@@ -37,7 +37,7 @@ def matching_spans(context: Drawable) -> dict[int, Span]:
         (rank, piece)
         for rank, item in enumerate(context, 1)
         if item.role != "fact"
-        for piece in quotable(item.text, item.metadata)
+        for piece in quotable(item.text, item.metadata, item.heading)
     ]
     covers = [covered_words(piece.text, by_stem) for _, piece in pieces]
     question = weigh_by_covers(by_stem, covers)

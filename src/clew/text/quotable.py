@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clew.text.code_languages import is_source_code
 from clew.text.entries import entries_in
 from clew.text.settings import Setting, settings_in
-from clew.text.spans import Span, lines, paragraphs, sentences, trim_span
+from clew.text.spans import COLUMNS, Span, lines, paragraphs, sentences, trim_span
 from clew.text.words import has_content
 
 MAX_LETTERS = 300  # of a quote; what has no such sentences is no prose, and is quoted by its lines
@@ -68,12 +68,13 @@ class _Row(NamedTuple):
     text: str
 
 
-def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
+def quotable(text: str, columns: Mapping[str, Any], heading: str = "") -> Iterator[Quotable]:
     r"""Yield what can be quoted of a text, in order.
 
     Args:
         text: The text of an item.
         columns: The item's metadata. A text whose lines are all `column: value` is one row.
+        heading: What the text stands under, by which a piece of a long table has its columns.
 
     Example:
         >>> [piece.text for piece in quotable("Ben sails. Anna left.", {})]
@@ -83,7 +84,8 @@ def quotable(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
         >>> [piece.text for piece in quotable("[sea]\nhigh = 10\nlow = 4", {})]
         ['[sea] high = 10', '[sea] low = 4']
     """
-    pieces = list(_pieces(text, columns))
+    names = heading.rpartition(" > ")[2].split(COLUMNS)
+    pieces = list(_pieces(text, columns, names))
     for i, piece in enumerate(pieces):
         yield _with_led_in(text, piece, pieces[i + 1 : i + 1 + MAX_LED_IN])
 
@@ -116,7 +118,7 @@ def _is_term(text: str, piece: Quotable) -> bool:
     return begins and _EMPTY_LINE.match(text, piece.end) is not None
 
 
-def _pieces(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
+def _pieces(text: str, columns: Mapping[str, Any], names: Sequence[str]) -> Iterator[Quotable]:
     has_settings = not is_source_code("text", columns)
     if has_settings and not _MARKED_UP.search(text) and (found := settings_in(text, 0, len(text))):
         yield from _settings(text, found, ())
@@ -124,7 +126,7 @@ def _pieces(text: str, columns: Mapping[str, Any]) -> Iterator[Quotable]:
     for begin, end in paragraphs(text):
         for _, run in groupby(lines(text, begin, end), lambda span: text[span[0]] == "|"):
             spans = list(run)
-            rows = _table_rows([text[start:stop] for start, stop in spans], columns)
+            rows = _table_rows([text[start:stop] for start, stop in spans], columns, names)
             for row in rows:
                 yield Quotable(spans[row.first][0], spans[row.last][1], row.text, is_row=True)
             if not rows:
@@ -144,11 +146,12 @@ def without_speaker(text: str) -> str:
     return said[speaker.end() :] if speaker else said
 
 
-def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
+def _table_rows(texts: Sequence[str], columns: Container[str], names: Sequence[str]) -> list[_Row]:
     """Return the rows of a table, each value behind the name of its column; none for no table.
 
     Lines of `column: value` are one row. Otherwise the lines of a table have equally many values,
-    with the same sign between two.
+    with the same sign between two. A piece of a long table has the columns of these names, where it
+    has as many.
     """
     if columns and all(line.partition(":")[0] in columns for line in texts):
         whole = ", ".join(texts)
@@ -162,7 +165,9 @@ def _table_rows(texts: Sequence[str], columns: Container[str]) -> list[_Row]:
         in_prose = sign in ",;" and any(f"{sign} " in line for line in texts)
         equally_many = len(cells) > 1 and len({len(row) for row in cells}) == 1
         if equally_many and len(cells[0]) > 1 and not in_prose:
-            return _named_rows(cells, sign)
+            return _named_rows(cells, sign, names)
+        if sign == "|" and len(cells) == 1 and len(cells[0]) == len(names) > 1:
+            return _named_rows(cells, sign, names)
     return []
 
 
@@ -171,10 +176,11 @@ def _cells(line: str, sign: str) -> list[str]:
     return [cell.strip() for cell in stripped.split(sign)]
 
 
-def _named_rows(cells: list[list[str]], sign: str) -> list[_Row]:
+def _named_rows(cells: list[list[str]], sign: str, above: Sequence[str]) -> list[_Row]:
     is_rule = [set("".join(row)) <= set("-: ") for row in cells]
-    has_header = is_rule[1] or sign != "|"  # a piece of a long table may have no header
-    names = cells[0] if has_header else [""] * len(cells[0])
+    has_header = any(is_rule[1:2]) or sign != "|"  # a piece of a long table may have no header
+    without = above if len(above) == len(cells[0]) else [""] * len(cells[0])
+    names = cells[0] if has_header else without
     found = []
     for i in range(int(has_header), len(cells)):
         if not is_rule[i]:

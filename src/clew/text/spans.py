@@ -15,6 +15,7 @@ Span = tuple[int, int]
 # Characters that a library reads at once. Its time, and the depth of its recursion, grow faster
 # than the text does.
 WINDOW = 4000
+COLUMNS = " | "  # between the names of the columns of a table, in a heading
 _PARAGRAPH_END = re.compile(r"(?:\r\n?|\n)[^\S\r\n]*(?:\r\n?|\n)\s*")
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # of a surrogate pair, as broken JSON has it
 # What ends with a full stop that ends no sentence, unless a capital follows: sentencex has others.

@@ -28,7 +28,7 @@ from clew.read.formats.outline import Block, Close, Heading, Outline, Share
 from clew.read.formats.source_file import SourceFile, UnreadableFileError
 from clew.read.formats.titles import find_title_heading, tells_subject
 from clew.source_map import SourceMap, starts_of_lines
-from clew.text.spans import trim_span
+from clew.text.spans import COLUMNS, trim_span
 from clew.text.words import has_content
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ _NOTE = re.compile(r"\[\[([^\[\]|\n]{1,250})(?:\|[^\[\]\n]*)?\]\]")
 _LINE_BLOCKS = ("fence", "code_block", "table_open", "html_block")  # cut between lines
 _NO_TOKEN = -1
 
+MAX_COLUMNS = 200  # characters of the names of columns that are a heading
 MAX_BRACKETS = 4
 """Brackets in brackets, of links and images, that are looked into. A bracket that opens is looked
 into again for each of those around it, so brackets without an end take this many times as long."""
@@ -288,6 +289,8 @@ def outline(text: str, share: Share | None = None) -> Outline:  # noqa: ARG001  
             inside = tokens[i : None if next_token == _NO_TOKEN else next_token]
             items = _list_items(text, inside, starts, end_line)
             parts.append(Block(start, end, "list", items))
+        elif kind == "table_open":
+            parts.append(Block(start, end, "lines", title=_columns(tokens, i)))
         else:
             parts.append(Block(start, end, "lines" if kind in _LINE_BLOCKS else "prose"))
     return Outline(tuple(parts), tuple(_links(text, parsed)))
@@ -386,6 +389,18 @@ def _list_items(
         for first, behind in zip(lines, [*lines[1:], end_line], strict=True)
     )
     return tuple(Block(start, end) for start, end in spans if start < end)
+
+
+def _columns(tokens: Sequence[Token], table: int) -> str:
+    """Return the names of the columns of a table, or "" where they are none or very long."""
+    names = list[str]()
+    for token in islice(tokens, table, None):
+        if token.type == "thead_close":
+            break
+        if token.type == "inline":
+            names.append(_heading_words(token))
+    written = COLUMNS.join(names)
+    return written if any(names) and len(written) <= MAX_COLUMNS else ""
 
 
 def _heading_words(inline: Token) -> str:

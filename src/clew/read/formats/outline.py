@@ -21,12 +21,15 @@ class Block(NamedTuple):
         kind: How a block that is too long is cut: "prose" between sentences; "lines" (code, a
             table, HTML) between lines; "list" between its `parts`; "words" between words.
         parts: The items of a list.
+        title: What its lines are of, such as the columns of a table: the heading of all passages
+            but the first, where it does not fit into one; "" for none.
     """
 
     start: int
     end: int
     kind: str = "prose"
     parts: tuple[Block, ...] = ()
+    title: str = ""
 
 
 class Heading(NamedTuple):

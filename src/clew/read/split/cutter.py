@@ -129,8 +129,17 @@ class Cutter:
         kept = [span for span in packed if has_content(self._text[slice(*span)])] or packed
         # What is left out may be the mark that a link begins with.
         bounds = [start for start, _ in (*packed[:1], *kept[1:])] + [end for _, end in packed[-1:]]
-        for span, around in zip(kept, pairwise(bounds), strict=True):
-            self._add_passage(*span, parent, sentence_spans, self._links_in(*around))
+        titled = [block for block in blocks if block.title]
+        for (title, _), run in groupby(
+            zip(kept, pairwise(bounds), strict=True), lambda one: _title_of(titled, one[0][0])
+        ):
+            own, above = list(run), parent
+            if title:
+                above = len(self._pieces)
+                span = own[0][0][0], own[-1][0][1]
+                self._pieces.append(Piece("section", title, *span, parent, ()))
+            for span, around in own:
+                self._add_passage(*span, above, sentence_spans, self._links_in(*around))
 
     def _add_passage(
         self,
@@ -245,6 +254,14 @@ class Cutter:
         if first >= behind:
             return ()
         return tuple(dict.fromkeys(target for _, target in self._links[first:behind]))
+
+
+def _title_of(titled: Sequence[Block], place: int) -> tuple[str, int]:
+    """Return the title of the block that goes on at a place, and where that starts; ("", -1)."""
+    i = bisect_left(titled, place, key=lambda block: block.start) - 1
+    if i < 0 or titled[i].end <= place:
+        return "", -1
+    return titled[i].title, titled[i].start
 
 
 def _behind_front_matter(parts: Parts) -> frozenset[int]:
