@@ -235,7 +235,8 @@ def _reader_of(
     """Return what reads a file, and what around it decides what it gives; "" as in `reader_of`."""
     name = f"file{''.join(file.path.suffixes[-2:])}"
     reader = readers(name, file.encoding)
-    beside = around(name, os.path.dirname(file.path), file.id.rpartition("/")[0])  # noqa: PTH120  # a tenth of the time
+    folder = os.path.dirname(file.path)  # noqa: PTH120  # a tenth of the time
+    beside = around(name, folder, file.id.rpartition("/")[0])
     return f"{reader} in {beside}" if reader and beside else reader
 
 
