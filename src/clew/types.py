@@ -75,6 +75,8 @@ class Query:
         vector: float32 [d], a unit vector, to compare with passages and entities; None for none.
         fact_vector: float32 [d], the vector to compare with facts; None where that is `vector`.
         embed: texts -> unit rows [m, d], for texts that are made at question time.
+        fact_likeness: texts of facts -> their cosines with the question, float32 [m], where the
+            facts of the graph have no vectors; None where they have some, or are not compared.
         model: the caller's language model, or None.
         limit: the wanted number of items, or None.
         deadline: seconds that a solver may take, or None.
@@ -105,6 +107,7 @@ class Query:
     vector: Vectors | None = None
     fact_vector: Vectors | None = None
     embed: Callable[[list[str]], Vectors] | None = None
+    fact_likeness: Callable[[list[str]], Vectors] | None = None
     model: object | None = None
     limit: int | None = None
     deadline: float | None = None

@@ -6,6 +6,13 @@ from clew.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without, names_of
+    from clew.graph.bare_rows import (
+        BareSegment,
+        bare_rows,
+        runs_of,
+        with_bare_rows,
+        with_bare_runs,
+    )
     from clew.graph.columns import (
         EMPTY,
         Floats,
@@ -80,6 +87,7 @@ else:
         __name__,
         {
             "adjacency": "Adjacency Kinds Links kinds_without names_of",
+            "bare_rows": "BareSegment bare_rows runs_of with_bare_rows with_bare_runs",
             "columns": (
                 "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive distinct "
                 "expand_ranges first_places freeze in_blocks offsets_of release_pages row_blocks "
@@ -118,6 +126,7 @@ __all__ = [
     "EMPTY",
     "Adjacency",
     "AnyVectors",
+    "BareSegment",
     "CopiedAtOnce",
     "DeferredEdges",
     "DeferredSegment",
@@ -152,6 +161,7 @@ __all__ = [
     "Vectors",
     "add_generated",
     "are_consecutive",
+    "bare_rows",
     "canonical_text",
     "carry_grown_parts",
     "carry_shrunk_parts",
@@ -176,6 +186,7 @@ __all__ = [
     "row_addresses",
     "row_blocks",
     "row_mask",
+    "runs_of",
     "seal",
     "take_vectors",
     "text_with_heading",
@@ -185,6 +196,8 @@ __all__ = [
     "titles_of_all",
     "unit_rows",
     "vectors_of",
+    "with_bare_rows",
+    "with_bare_runs",
     "with_nodes",
     "with_rows",
 ]

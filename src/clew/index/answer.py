@@ -28,7 +28,7 @@ from clew.embedding.raw_vectors import normalize_vectors
 from clew.embedding.static import StaticEmbedding
 from clew.explain import with_titles
 from clew.garbage import collecting_rarely
-from clew.graph import Graph, Vectors, canonical_text
+from clew.graph import Graph, Vectors, canonical_text, products
 from clew.index.contents import IndexContents
 from clew.index.drift import drift_step
 from clew.index.locating import with_locations
@@ -140,6 +140,7 @@ def _whole_answer(
         question,
         None if vector is None else _unit_vector(index, vector),
         embed=lambda texts: _embed(index, texts),
+        fact_likeness=_fact_likeness(index, question),
         untrusted=index.config.untrusted,
         candidate_scores=candidate_scores,
         by_rank=by_rank,
@@ -281,7 +282,7 @@ def _vector_weight(index: IndexContents, query: Query) -> float:
     static = index.embedder.fitted
     language = likely_language(query.text, index.graph.part(LanguagesPart()).names)
     if not isinstance(static, StaticEmbedding):
-        has_names = index.has_many_entities and not index.is_of_code
+        has_names = index.has_many_entities and not (index.is_of_code or index.has_bare_names)
         return GIVEN_VECTORS_WEIGHT if language == "en" and not has_names else 1.0
     is_known = language in static.languages if language else _is_in_latin(query.text)
     return 1.0 if is_known else UNKNOWN_LANGUAGE_WEIGHT
@@ -389,6 +390,23 @@ def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:
     dimension, zeros = index.graph.vectors.shape[1], index.embedder.allows_zero_vectors
     row: Vectors = normalize_vectors([vector], ["the question"], dimension, zeros=zeros)[0]
     return row
+
+
+def _fact_likeness(
+    index: IndexContents, question: str
+) -> Callable[[list[str]], Vectors] | None:
+    """Return what compares facts with a question where they have no vectors; None where some do."""
+    if not index.has_bare_names:
+        return None
+
+    def likeness(texts: list[str]) -> Vectors:
+        from clew.embedding.general import general_embedder  # which few questions need
+
+        embedder = general_embedder(texts, [question])
+        vectors = embed_texts(embedder, texts)
+        return products(vectors, embed_texts(embedder, [question])[0])
+
+    return likeness
 
 
 def _embed(index: IndexContents, texts: list[str]) -> Vectors:

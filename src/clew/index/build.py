@@ -31,7 +31,7 @@ from clew.graph import (
 from clew.graph.validate import validate_edges
 from clew.index.config import IndexConfig
 from clew.index.contents import Failures
-from clew.index.reader import config_for
+from clew.index.reader import config_for, leaves_names_bare
 from clew.index.words_beside import WordsBeside, load_identifier
 from clew.link import Alike, Synonym
 from clew.processes import begin_items, end_others, start_others, working
@@ -134,7 +134,8 @@ def build_graph(
         ('a', 'b')
     """
     known = known or KnownResults()
-    config = config_for(config, documents, facts)
+    asked, config = config, config_for(config, documents, facts)
+    are_bare = leaves_names_bare(asked, config)
     extractor = CachedExtractor(config.extractor, known.triples, known.unread, progress)
     extractor.modules = known.modules
     splitter = CutBefore(config.splitter, known.pieces) if known.pieces else config.splitter
@@ -153,12 +154,12 @@ def build_graph(
     if counts_words:
         with WordsBeside(graph) as words:
             counting.end_idle()
-            embedder, graph = _embedded(graph, counting, config, known, progress)
+            embedder, graph = _embedded(graph, counting, config, known, progress, bare_names=are_bare)
         graph = _linked(graph, config, progress, is_large)
         words.give_to(graph)
     else:
         counting.end_idle()
-        embedder, graph = _embedded(graph, counting, config, known, progress)
+        embedder, graph = _embedded(graph, counting, config, known, progress, bare_names=are_bare)
         graph = _linked(graph, config, progress, is_large)
     if is_large:
         release_free_memory()
@@ -240,6 +241,8 @@ def _embedded(
     config: IndexConfig,
     known: KnownResults,
     progress: bool,
+    *,
+    bare_names: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder of a graph, and the graph with vectors."""
     compact: bool | Literal["late"] = False
@@ -253,6 +256,7 @@ def _embedded(
             known=known.vectors,
             compact=compact,
             counts=counting.counts,
+            bare_names=bare_names,
             progress=progress,
         )
 

@@ -478,6 +478,9 @@ def known_vectors(index: IndexContents, stays: Mask | None = None) -> dict[str, 
     instead = texts_embedded_as(index.documents)
     rows, facts = rows_to_embed(graph), graph.facts
     fact_texts, fact_vectors = facts.texts, facts.vectors
+    if index.has_bare_names:  # what has no vector may have the text of a passage
+        rows = rows[~graph.kinds.mask("entity")[rows]]
+        vectors = (graph.vectors[row] for row in rows.tolist())
     vectors: Iterable[Vectors] = (graph.vectors[row] for row in rows.tolist())
     if stays is not None:
         is_wanted = stays | graph.generated | row_mask(graph.read_from.owners_of(stays), len(graph))
@@ -490,4 +493,6 @@ def known_vectors(index: IndexContents, stays: Mask | None = None) -> dict[str, 
     for row, text, vector in zip(rows.tolist(), texts, vectors, strict=True):
         if graph.ids[row] not in with_own_vector:
             known[text] = vector
+    if index.has_bare_names:
+        return known
     return known | dict(zip(fact_texts, fact_vectors, strict=True))

@@ -18,7 +18,7 @@ from clew.index.config import ExtractorLike, IndexConfig
 from clew.index.learning import Learned
 from clew.index.locating import files_in_pieces
 from clew.index.metadata_values import MetadataValues
-from clew.index.reader import config_after
+from clew.index.reader import config_after, leaves_names_bare
 from clew.read import FileReading, Knowledge, Split, Triple
 from clew.text.code_languages import is_source_code
 from clew.types import Generate, Link
@@ -204,6 +204,11 @@ class IndexContents:
     def built_with(self) -> IndexConfig:
         """The configuration, with what reads facts here where the documents have decided it."""
         return config_after(self.config, self.knowledge)
+
+    @cached_property
+    def has_bare_names(self) -> bool:
+        """Whether names, and facts about them, have no vectors; see `leaves_names_bare`."""
+        return leaves_names_bare(self.config, self.built_with)
 
     @property
     def extractor(self) -> ExtractorLike | None:

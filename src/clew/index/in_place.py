@@ -189,6 +189,7 @@ def _with_more(
                 more,
                 index.embedder,
                 replacement_texts=texts_embedded_as(documents),
+                bare_names=index.has_bare_names,
                 progress=progress,
             )
     if base.vectors.shape[1] != more.vectors.shape[1]:

@@ -20,8 +20,7 @@ def config_for(
 ) -> IndexConfig:
     """Return the configuration that an index of some documents is built with.
 
-    Where nobody has asked for names, they are read only if nobody has said what the facts are, and
-    if each costs time alone: an embedder of the caller's would have to embed them all.
+    Where nobody has asked for names, they are read only if nobody has said what the facts are.
 
     Args:
         config: What was asked for.
@@ -34,7 +33,7 @@ def config_for(
     """
     if not isinstance(config.extractor, NamesWhereMany):
         return config
-    if facts or config.embedder is not None:
+    if facts:
         return _read_by(config, Symbols())
     return _read_by(config, config.extractor.reader(documents))
 
@@ -50,6 +49,27 @@ def config_after(config: IndexConfig, knowledge: Knowledge | None) -> IndexConfi
         return config
     form = None if knowledge is None else knowledge.form
     return _read_by(config, config.extractor.reader_of_form(form))
+
+
+def leaves_names_bare(config: IndexConfig, decided: IndexConfig) -> bool:
+    """Return whether names, and facts about them, get no vectors.
+
+    They are several times as many as the passages, and an embedder that the caller gives may cost
+    money for each. So it embeds no names that nobody has asked for: where a question leads to facts,
+    those of near passages are compared with it by clew's own vectors.
+
+    Args:
+        config: What was asked for.
+        decided: What `config_for` or `config_after` returned.
+
+    Example:
+        >>> from clew import Embedder
+        >>> config = IndexConfig(embedder=Embedder.of(lambda texts: [[1.0]] * len(texts)))
+        >>> leaves_names_bare(config, config_for(config, [Document("a", "The sea.")], {}))
+        False
+    """
+    is_unasked = isinstance(config.extractor, NamesWhereMany) and config.embedder is not None
+    return is_unasked and isinstance(decided.extractor, Names)
 
 
 def _read_by(config: IndexConfig, reader: Names | Symbols) -> IndexConfig:

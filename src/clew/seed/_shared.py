@@ -22,11 +22,16 @@ from clew.graph import (
     Vectors,
     freeze,
     has_vector,
+    texts_at,
 )
 from clew.second_thread import Begun, begin
 from clew.text.words import stand_side_by_side, words
+from clew.types import Query
 
 MIN_COARSE = 20_000  # facts, of which the nearest are found by bounds; of fewer, by all cosines
+
+READ_FOR_FACTS = 50
+"""Passages nearest to a question whose facts are compared with it, where facts have no vectors."""
 
 MIN_BESIDE = 60_000
 """Facts that take longer to compare with a question than to hand to a second thread."""
@@ -103,6 +108,70 @@ class CoarseFactsPart:
     def grow(self, graph: Graph, base: Graph, before: CoarseVectors) -> CoarseVectors:
         new = graph.facts.vectors[len(base.facts) :]  # facts of the base come first
         return before.with_rows(new) if len(new) else before
+
+
+def facts_of_best(graph: Graph, scores: Floats, k: int = READ_FOR_FACTS) -> NDArray[np.int64]:
+    """Return the facts that were read from the passages with the highest scores, ascending.
+
+    Args:
+        graph: the graph of the facts.
+        scores: float64 [n], of all nodes.
+        k: how many passages count; those that score 0 do not.
+
+    Example:
+        >>> import clew
+        >>> documents = [clew.Document("ben", "Ben lives on Corfu."), clew.Document("cat", "Cats.")]
+        >>> facts = {"ben": [("Ben", "lives on", "Corfu")], "cat": [("Cats", "are", "animals")]}
+        >>> graph = clew.Index.from_documents(documents, facts=facts).graph
+        >>> facts_of_best(graph, np.where(np.array(graph.ids) == "cat", 1.0, 0.0)).tolist()
+        [1]
+    """
+    best = top_k(scores, k)
+    is_best = np.zeros(len(graph), np.bool_)
+    is_best[best[scores[best] > 0]] = True
+    read_from = graph.facts.read_from
+    found = np.zeros(len(graph.facts), np.bool_)
+    found[read_from.owners_of(is_best)] = True
+    return np.flatnonzero(found)
+
+
+def fact_cosines(graph: Graph, query: Query, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the facts of the passages nearest to a question, and their cosines with it.
+
+    Where the graph has no vectors of facts, these are made as the question comes: few questions
+    lead to a fact of which no near passage speaks.
+
+    Args:
+        graph: the graph of the facts.
+        query: the question; without `fact_likeness` there are none.
+        scores: float64 [n], those of the passages.
+    """
+    if query.fact_likeness is None or not len(rows := facts_of_best(graph, scores)):
+        return np.zeros(0, np.int64), np.zeros(0)
+    likeness = query.fact_likeness(list(texts_at(graph.facts.texts, rows.tolist())))
+    return rows, likeness.astype(np.float64)
+
+
+def nearest_of_best(
+    graph: Graph, query: Query, scores: Floats, k: int, left_out: Mask | None = None
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return what `FactRanking.nearest` does, of facts without vectors; see `fact_cosines`.
+
+    Args:
+        graph: the graph of the facts.
+        query: the question.
+        scores: float64 [n], those of the passages.
+        k: how many facts.
+        left_out: bool [facts], those that are not compared; None for none.
+    """
+    rows, near = fact_cosines(graph, query, scores)
+    if left_out is not None:
+        rows, near = rows[~left_out[rows]], near[~left_out[rows]]
+    if not len(rows):
+        return rows, near
+    ranked = top_k(near, k)
+    scaled = min_max_scale([*near[ranked], near.min(), near.max()])
+    return rows[ranked], scaled[: len(ranked)]
 
 
 @dataclass(frozen=True)

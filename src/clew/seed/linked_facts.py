@@ -24,7 +24,7 @@ from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import min_max_scale
 from clew.graph import AnyVectors, Floats, Graph, Rows, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
-from clew.seed._shared import FactRanking, entity_scores
+from clew.seed._shared import FactRanking, entity_scores, nearest_of_best
 from clew.seed.dense import Dense
 from clew.types import Query, Seeds
 
@@ -79,10 +79,13 @@ class LinkedFacts:
 
         def find_seeds(query: Query) -> Seeds:
             vector = query.vector_for_facts
-            obstacle = facts.obstacle(vector)
-            if vector is None or obstacle:
-                return passages_alone(query, obstacle)
-            ranked, scores = facts.nearest(vector, self.max_facts)
+            if query.fact_likeness is not None and len(graph.facts):
+                ranked, scores = nearest_of_best(graph, query, dense(query).scores, self.max_facts)
+            else:
+                obstacle = facts.obstacle(vector)
+                if vector is None or obstacle:
+                    return passages_alone(query, obstacle)
+                ranked, scores = facts.nearest(vector, self.max_facts)
             nearest, scores = freeze(ranked[scores > 0], np.int32), scores[scores > 0]
             choice = choose_facts(graph, query, nearest, asks=self.asks)
             if choice.mask is not None:

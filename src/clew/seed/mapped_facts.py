@@ -17,7 +17,7 @@ from clew.algorithms.cosines import cosines
 from clew.algorithms.ranking import sharpen, top_k
 from clew.graph import Floats, Graph, Mask, freeze, has_vector
 from clew.seed._fact_filter import choose_facts
-from clew.seed._shared import add_notes, names_mentioned
+from clew.seed._shared import add_notes, fact_cosines, names_mentioned
 from clew.seed._symbols import NO_FACTS, find_asked_facts, raise_by
 from clew.seed.dense import Dense
 from clew.types import Query, Seed, Seeds
@@ -96,6 +96,9 @@ class MappedFacts:
                 if has_vectors and vector is not None
                 else np.zeros(len(facts))
             )
+            if query.fact_likeness is not None:
+                rows, near = fact_cosines(graph, query, passages.scores)
+                scores[rows] = np.maximum(near, 0)
             mapped = top_k(scores, round(self.max_facts * share))
             mapped = mapped[scores[mapped] > 0]
             choice = choose_facts(graph, query, freeze(mapped, np.int32), asks=self.asks)

@@ -21,7 +21,13 @@ import numpy as np
 from clew.algorithms.ranking import sharpen
 from clew.graph import Floats, Graph, freeze
 from clew.seed._fact_filter import NONE_CHOSEN, choose_facts
-from clew.seed._shared import FactRanking, add_notes, entity_scores, names_mentioned
+from clew.seed._shared import (
+    FactRanking,
+    add_notes,
+    entity_scores,
+    names_mentioned,
+    nearest_of_best,
+)
 from clew.seed._symbols import SymbolTablePart, find_asked_facts, sharpen_by
 from clew.seed.blend import Blend
 from clew.types import Query, Seed, Seeds
@@ -119,8 +125,9 @@ class RecognisedFacts:
             facts = every if self.asks and query.model is not None else of_prose
             vector = query.vector_for_facts
             obstacle = facts.obstacle(vector)
+            are_bare = query.fact_likeness is not None and len(graph.facts) > 0
             near = None
-            if vector is not None and not obstacle:
+            if vector is not None and not obstacle and not are_bare:
                 near = facts.begin_nearest(vector, self.max_facts)
             passages = passage_seed(query)
             notes: dict[str, Any] = dict(passages.notes)
@@ -130,10 +137,15 @@ class RecognisedFacts:
                 return Seeds(scores, notes=notes)
 
             similar = _shares(sharpen(passages.scores, self.exponent))
-            if near is None:
+            if are_bare:
+                left_out = None if facts is every else of_code
+                most_like = passages.scores, self.max_facts
+                ranked, scores = nearest_of_best(graph, query, *most_like, left_out)
+            elif near is None:
                 is_alone = asks_for_symbols or not len(graph.facts)
                 return without_facts(passages.scores if is_alone else similar, obstacle)
-            ranked, scores = near.result()
+            else:
+                ranked, scores = near.result()
             is_near = scores > 0  # before names: a fact that is not near links none
             ranked, scores = ranked[is_near], scores[is_near]
             choice = choose_facts(graph, query, freeze(ranked, np.int32), asks=self.asks)

@@ -23,8 +23,11 @@ from clew.store.arrays import DATA, FILE_NAME, Entry, write_file
 from clew.store.config_record import check_settings
 from clew.store.format_1 import upgrade_settings
 
-FORMAT = 8
-"""The newest format, of a generation with changes whose long columns are compressed."""
+FORMAT = 9
+"""The newest format, of vectors that are saved without the rows that have none."""
+
+SMALL_FORMAT = 8
+"""The format of a generation with changes whose long columns are compressed."""
 
 LATE_FORMAT = 7
 """The format of a generation with changes that leave out edges which a link makes again."""
@@ -62,6 +65,9 @@ RECORD_NAME = re.compile(r"VERIFIED-([0-9]{8,})\.json")
 UNFINISHED = re.compile(r"(MANIFEST|VERIFIED)-[0-9]{8,}\.json\.[0-9a-f]{16}")
 BAGS = "bags.terms"
 """What is there where vectors are bags of words."""
+
+BARE = ".bare"
+"""How the names of what says which rows have no vectors end."""
 
 TEXT_BLOCKS = "strings.blocks"
 """What is there where texts are compressed."""
@@ -213,8 +219,10 @@ def _are_any(group: str, names: Iterable[str]) -> bool:
 
 def _format_of(names: Collection[str], is_whole: bool) -> int:
     """Return the earliest format that has all these files."""
-    if _are_any("small", names):
+    if any(name.endswith(BARE) for name in names):
         return FORMAT
+    if _are_any("small", names):
+        return SMALL_FORMAT
     if _are_any("late", names):
         return LATE_FORMAT
     if TEXT_BLOCKS in names:

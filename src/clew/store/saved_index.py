@@ -9,7 +9,7 @@ from typing import cast
 
 from clew.document import Document
 from clew.embedding.embedder import Embedder
-from clew.graph import EMPTY, Graph, GraphColumns, Vectors
+from clew.graph import EMPTY, AnyVectors, Graph, GraphColumns
 from clew.read import FileReading, Knowledge, Triple
 from clew.store.manifest import Manifest
 from clew.store.verified import Look
@@ -89,7 +89,7 @@ class SavedAs:
 
 
 def without_parts(
-    index: SavedIndex, vectors: Vectors | None = None, fact_vectors: Vectors | None = None
+    index: SavedIndex, vectors: AnyVectors | None = None, fact_vectors: AnyVectors | None = None
 ) -> SavedIndex:
     """Return a record to be compared with, whose graph has columns alone.
 

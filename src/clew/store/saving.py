@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clew.graph import bare_rows, with_bare_rows
 from clew.store import disk
 from clew.store.arrays import DATA, FILE_NAME, Entry, read_array, write_array
 from clew.store.change_files import PackedChange, pack_change, unpack_change
@@ -318,9 +319,11 @@ def _saved_whole(index: SavedIndex, root: Path, manifest: Manifest) -> SavedAs:
     """Return where an index was saved whole; its vectors are mapped, so that no copy is kept."""
     try:
         entries = [manifest.entries[name] for name in DENSE if name in manifest.entries]
-        vectors = [read_array(root, entry, mapped=True, full=False) for entry in entries]
+        mapped = [read_array(root, entry, mapped=True, full=False) for entry in entries]
     except (OSError, ValueError):
-        vectors = []
+        mapped = []
+    own = (index.graph.vectors, index.graph.facts.vectors)[: len(mapped)]
+    vectors = [with_bare_rows(*pair) for pair in zip(mapped, map(bare_rows, own), strict=True)]
     return saved_as(without_parts(index, *vectors), root, manifest)
 
 

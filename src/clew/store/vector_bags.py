@@ -20,8 +20,19 @@ from clew.embedding.embedder import FittedEmbedder
 from clew.embedding.rounded import RoundedSegment, as_rounded
 from clew.embedding.static import SIGNATURE_WIDTH, StaticEmbedding
 from clew.embedding.word_vectors import DIMENSIONS, PIECES
-from clew.graph import AnyVectors, VectorColumn, freeze, offsets_of
+from clew.graph import (
+    AnyVectors,
+    VectorColumn,
+    Vectors,
+    bare_rows,
+    freeze,
+    offsets_of,
+    runs_of,
+    take_vectors,
+    with_bare_runs,
+)
 from clew.store.manifest import BAGS as TERMS
+from clew.store.manifest import BARE
 from clew.store.saved_index import SavedIndex
 from clew.store.tables import ColumnReader, ColumnWriter
 
@@ -87,6 +98,10 @@ def _write_as_numbers(
     writer: ColumnWriter, owner: str, vectors: AnyVectors, whole: RoundedSegment | None
 ) -> None:
     if whole is None:
+        is_bare = bare_rows(vectors)
+        if is_bare.any():
+            writer.numbers(f"{owner}{BARE}", runs_of(is_bare), np.int64)
+            vectors = take_vectors(vectors, np.flatnonzero(~is_bare))
         writer.vectors(f"{owner}.vectors", vectors)
         return
     writer.numbers(f"{owner}.rounded.codes", whole.codes)
@@ -96,8 +111,8 @@ def _write_as_numbers(
 
 def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
     if not reader.has(f"{owner}.rounded.codes"):
-        vectors: AnyVectors = freeze(reader.numbers(f"{owner}.vectors", 2), np.float32)
-        return vectors
+        vectors = freeze(reader.numbers(f"{owner}.vectors", 2), np.float32)
+        return _with_bare_rows(reader, owner, vectors)
     codes = reader.numbers(f"{owner}.rounded.codes", 2)
     lengths = freeze(reader.numbers(f"{owner}.rounded.lengths"), np.float64)
     places = freeze(reader.numbers(f"{owner}.rounded.places"), np.int32)
@@ -113,6 +128,21 @@ def _read_numbers(reader: ColumnReader, owner: str) -> AnyVectors:
             f"lengths and {len(places)} places that do not fit them"
         )
     return VectorColumn([RoundedSegment(codes, lengths, places)])
+
+
+def _with_bare_rows(reader: ColumnReader, owner: str, vectors: Vectors) -> AnyVectors:
+    """Return vectors that are saved, with the rows that have none: runs, by their lengths.
+
+    Args:
+        reader: Reads the arrays.
+        owner: Whose vectors they are, one of `OWNERS`.
+        vectors: Those of the other rows.
+
+    Raises:
+        ValueError: The arrays do not fit together.
+    """
+    name = f"{owner}{BARE}"
+    return with_bare_runs(vectors, reader.numbers(name)) if reader.has(name) else vectors
 
 
 def _read_table(reader: ColumnReader, embedder: StaticEmbedding) -> BagTable:
