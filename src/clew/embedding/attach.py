@@ -52,7 +52,6 @@ def attach_vectors(
     known: Mapping[str, Vectors] | None = None,
     compact: bool | Literal["late"] = False,
     counts: CountsOf | CountsBeside | None = None,
-    bare_names: bool = False,
     progress: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder, and the graph with a vector for every content node, entity and fact.
@@ -71,7 +70,6 @@ def attach_vectors(
         counts: counts texts for the embedded default, and then the facts' vectors are made when
             they are first asked for, unless they are bags; None for `TextCounts.of`, and all at
             once. Those of the passages, which other processes have begun, are for `compact` alone.
-        bare_names: whether entities and facts get no vectors, by an embedder of the caller's.
         progress: whether to show a progress bar.
 
     Example:
@@ -95,10 +93,6 @@ def attach_vectors(
         attached, known = fit_default(passages, counts)
     else:
         attached = Embedder.of(embedder)
-        if bare_names:
-            instead = replacement_texts or EMPTY
-            given = known or EMPTY
-            return attached, _with_bare_names(graph, attached, instead, given, progress)
     if isinstance(attached.fitted, GeneralEmbedding) and not (known or graph.vectors.shape[1]):
         return attached, _with_general_vectors(graph, attached.fitted, replacement_texts or EMPTY)
     known, by_counts = known or {}, _by_counts(attached, counts)
@@ -138,6 +132,53 @@ def attach_vectors(
         whole = VectorColumn([*VectorColumn.of(whole).segments, late_names])
     own = seal(fact_vectors) if made is None else made
     return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
+
+
+def attach_vectors_but_of_names(
+    graph: Graph,
+    embedder: Embedder,
+    *,
+    replacement_texts: Mapping[str, str] = EMPTY,
+    known: Mapping[str, Vectors] = EMPTY,
+    progress: bool = False,
+) -> Graph:
+    """Return the graph with a vector for every content node; entities and facts get none.
+
+    Args:
+        graph: the graph, whose nodes keep the vectors that they have.
+        embedder: what embeds the texts.
+        replacement_texts: as in `attach_vectors`.
+        known: as in `attach_vectors`.
+        progress: as in `attach_vectors`.
+
+    Example:
+        >>> graph = Graph.of(["Anna met Ben.", "Anna"], kinds=["passage", "entity"])
+        >>> embedder = Embedder.of(lambda texts: [[3, 4] for _ in texts])
+        >>> attach_vectors_but_of_names(graph, embedder).vectors[:].tolist()
+        [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
+    """
+    is_bare = graph.kinds.mask("entity")
+    places = np.cumsum(~is_bare) - 1  # among the others
+    rows = np.setdiff1d(rows_to_embed(graph), np.flatnonzero(is_bare))
+    is_there = has_vector(graph.vectors)[rows]
+    bare, kept = rows[~is_there], rows[is_there]
+    texts = texts_to_embed(graph, bare.tolist(), replacement_texts)
+    missing = [text for text in dict.fromkeys(texts) if text not in known]
+    width = graph.vectors.shape[1] if len(kept) else _width_of(known)
+    gathered = _Gathered(texts, places[bare], {text: i for i, text in enumerate(missing)})
+    vectors = np.zeros((np.count_nonzero(~is_bare), width or 0), np.float32)
+    for start, batch in embed_batches(embedder, missing, width=width, progress=progress):
+        if not start and not width:
+            vectors = np.zeros((len(vectors), batch.shape[1]), np.float32)
+        gathered.fill(vectors, start, batch)
+    if len(kept):
+        vectors[places[kept]] = graph.vectors[kept]
+    gathered.fill_known(vectors, known)
+    of_facts = VectorColumn([BareSegment(len(graph.facts), vectors.shape[1])])
+    return graph.unchecked(
+        vectors=with_bare_rows(seal(vectors), is_bare),
+        facts=replace(graph.facts, vectors=of_facts),
+    )
 
 
 def _without_vectors(graph: Graph) -> Graph:
@@ -205,46 +246,6 @@ def _with_general_vectors(
     made = fitted(facts) if facts else freeze(np.zeros((0, fitted.dimensions)), np.float32)
     of_facts = replace(graph.facts, vectors=made)
     return graph.unchecked(vectors=VectorColumn(segments), facts=of_facts)
-
-
-def _with_bare_names(
-    graph: Graph,
-    embedder: Embedder,
-    replacement_texts: Mapping[str, str],
-    known: Mapping[str, Vectors],
-    progress: bool,
-) -> Graph:
-    """Return a graph with its vectors, of which entities and facts have none.
-
-    Args:
-        graph: the graph, whose nodes keep the vectors that they have.
-        embedder: what embeds its texts.
-        replacement_texts: as in `attach_vectors`.
-        known: as in `attach_vectors`.
-        progress: as in `attach_vectors`.
-    """
-    is_bare = graph.kinds.mask("entity")
-    places = np.cumsum(~is_bare) - 1  # among the others
-    rows = np.setdiff1d(rows_to_embed(graph), np.flatnonzero(is_bare))
-    is_there = has_vector(graph.vectors)[rows]
-    bare, kept = rows[~is_there], rows[is_there]
-    texts = texts_to_embed(graph, bare.tolist(), replacement_texts)
-    missing = [text for text in dict.fromkeys(texts) if text not in known]
-    width = graph.vectors.shape[1] if len(kept) else _width_of(known)
-    gathered = _Gathered(texts, places[bare], {text: i for i, text in enumerate(missing)})
-    vectors = np.zeros((np.count_nonzero(~is_bare), width or 0), np.float32)
-    for start, batch in embed_batches(embedder, missing, width=width, progress=progress):
-        if not start and not width:
-            vectors = np.zeros((len(vectors), batch.shape[1]), np.float32)
-        gathered.fill(vectors, start, batch)
-    if len(kept):
-        vectors[places[kept]] = graph.vectors[kept]
-    gathered.fill_known(vectors, known)
-    of_facts = VectorColumn([BareSegment(len(graph.facts), vectors.shape[1])])
-    return graph.unchecked(
-        vectors=with_bare_rows(seal(vectors), is_bare),
-        facts=replace(graph.facts, vectors=of_facts),
-    )
 
 
 def _made_of(

@@ -6,7 +6,7 @@ from clew.on_demand import load_on_demand
 
 if TYPE_CHECKING:
     from clew.graph.adjacency import Adjacency, Kinds, Links, kinds_without, names_of
-    from clew.graph.bare_rows import (
+    from clew.graph.bare_segment import (
         BareSegment,
         bare_rows,
         runs_of,
@@ -87,7 +87,7 @@ else:
         __name__,
         {
             "adjacency": "Adjacency Kinds Links kinds_without names_of",
-            "bare_rows": "BareSegment bare_rows runs_of with_bare_rows with_bare_runs",
+            "bare_segment": "BareSegment bare_rows runs_of with_bare_rows with_bare_runs",
             "columns": (
                 "EMPTY Floats Labels Mask Ragged Rows Vectors are_consecutive distinct "
                 "expand_ranges first_places freeze in_blocks offsets_of release_pages row_blocks "

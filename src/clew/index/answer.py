@@ -392,9 +392,7 @@ def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:
     return row
 
 
-def _fact_likeness(
-    index: IndexContents, question: str
-) -> Callable[[list[str]], Vectors] | None:
+def _fact_likeness(index: IndexContents, question: str) -> Callable[[list[str]], Vectors] | None:
     """Return what compares facts with a question where they have no vectors; None where some do."""
     if not index.has_bare_names:
         return None

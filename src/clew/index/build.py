@@ -11,7 +11,7 @@ import numpy as np
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
-from clew.embedding.attach import attach_vectors
+from clew.embedding.attach import attach_vectors, attach_vectors_but_of_names
 from clew.embedding.compact import without_made
 from clew.embedding.counted_beside import CountsBeside
 from clew.embedding.embedded_texts import texts_embedded_as
@@ -154,7 +154,9 @@ def build_graph(
     if counts_words:
         with WordsBeside(graph) as words:
             counting.end_idle()
-            embedder, graph = _embedded(graph, counting, config, known, progress, bare_names=are_bare)
+            embedder, graph = _embedded(
+                graph, counting, config, known, progress, bare_names=are_bare
+            )
         graph = _linked(graph, config, progress, is_large)
         words.give_to(graph)
     else:
@@ -245,6 +247,18 @@ def _embedded(
     bare_names: bool = False,
 ) -> tuple[Embedder, Graph]:
     """Return the embedder of a graph, and the graph with vectors."""
+    if bare_names:
+        assert config.embedder is not None, (
+            "its own vectors the embedded default makes of names, too"
+        )
+        instead = counting.replacement_texts
+        return config.embedder, attach_vectors_but_of_names(
+            graph,
+            config.embedder,
+            replacement_texts=instead,
+            known=known.vectors,
+            progress=progress,
+        )
     compact: bool | Literal["late"] = False
     if not isinstance(config.nearest, HNSW) and not known.keeps_vectors_of(graph):
         compact = any(map(_compares_vectors_of_names, config.links)) or "late"
@@ -256,7 +270,6 @@ def _embedded(
             known=known.vectors,
             compact=compact,
             counts=counting.counts,
-            bare_names=bare_names,
             progress=progress,
         )
 

@@ -480,7 +480,6 @@ def known_vectors(index: IndexContents, stays: Mask | None = None) -> dict[str, 
     fact_texts, fact_vectors = facts.texts, facts.vectors
     if index.has_bare_names:  # what has no vector may have the text of a passage
         rows = rows[~graph.kinds.mask("entity")[rows]]
-        vectors = (graph.vectors[row] for row in rows.tolist())
     vectors: Iterable[Vectors] = (graph.vectors[row] for row in rows.tolist())
     if stays is not None:
         is_wanted = stays | graph.generated | row_mask(graph.read_from.owners_of(stays), len(graph))

@@ -205,7 +205,7 @@ class IndexContents:
         """The configuration, with what reads facts here where the documents have decided it."""
         return config_after(self.config, self.knowledge)
 
-    @cached_property
+    @property
     def has_bare_names(self) -> bool:
         """Whether names, and facts about them, have no vectors; see `leaves_names_bare`."""
         return leaves_names_bare(self.config, self.built_with)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.document import Document
-from clew.embedding.attach import attach_vectors
+from clew.embedding.attach import attach_vectors, attach_vectors_but_of_names
 from clew.embedding.embedded_texts import texts_embedded_as
 from clew.embedding.known_counts import known_counts
 from clew.graph import (
@@ -185,13 +185,16 @@ def _with_more(
         if index.fitted:  # whose vectors can be compared with no others
             more = more.unchecked(vectors=freeze(np.zeros((len(more), 0)), np.float32))
         with working(config.processes):
-            _, more = attach_vectors(
-                more,
-                index.embedder,
-                replacement_texts=texts_embedded_as(documents),
-                bare_names=index.has_bare_names,
-                progress=progress,
-            )
+            instead = texts_embedded_as(documents)
+            if index.has_bare_names:
+                more = attach_vectors_but_of_names(
+                    more, index.embedder, replacement_texts=instead, progress=progress
+                )
+            else:
+                embedder = index.embedder
+                _, more = attach_vectors(
+                    more, embedder, replacement_texts=instead, progress=progress
+                )
     if base.vectors.shape[1] != more.vectors.shape[1]:
         return None
     return replace(

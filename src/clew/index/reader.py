@@ -55,8 +55,8 @@ def leaves_names_bare(config: IndexConfig, decided: IndexConfig) -> bool:
     """Return whether names, and facts about them, get no vectors.
 
     They are several times as many as the passages, and an embedder that the caller gives may cost
-    money for each. So it embeds no names that nobody has asked for: where a question leads to facts,
-    those of near passages are compared with it by clew's own vectors.
+    money for each. So it embeds no names that nobody has asked for. The facts of near passages are
+    compared with a question by clew's own vectors.
 
     Args:
         config: What was asked for.

@@ -110,6 +110,7 @@ class CorpusFigures:
         runs: int64 [p], the run of neighbours of each passage; None in an index that was written
             before they were known.
         cohesion: How far what stands around a passage shows what it is about.
+        has_bare_names: Whether names, and facts about them, have no vectors.
         drift: What is as it was when the index was built whole; see `clew.index.drift`.
     """
 
@@ -136,6 +137,7 @@ class CorpusFigures:
     summaries: Rows = field(default_factory=lambda: freeze([], np.int32))
     runs: NDArray[np.int64] | None = None
     cohesion: Cohesion = Cohesion()
+    has_bare_names: bool = False
     drift: Step | None = None
 
     @cached_property

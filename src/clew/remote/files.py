@@ -39,6 +39,7 @@ def pack_for_questions(index: IndexContents, numbers: Rows) -> NDArray[np.uint8]
         "config": describe_config(record.config),
         "is_of_code": index.is_of_code,
         "has_reports": bool(index.graph.kinds.mask("report").any()),
+        "has_bare_names": index.has_bare_names,
         "drift": drift_record(drift_step(index)),
     }
     writer = ColumnWriter()

@@ -34,6 +34,7 @@ class AskedPart(IndexContents):
 
     of_code: bool = False
     many_entities: bool = False
+    bare_names: bool = False
 
     @property
     def is_of_code(self) -> bool:  # the whole index knows it
@@ -42,6 +43,10 @@ class AskedPart(IndexContents):
     @property
     def has_many_entities(self) -> bool:  # likewise
         return self.many_entities
+
+    @property
+    def has_bare_names(self) -> bool:  # likewise
+        return self.bare_names
 
 
 async def read_corpus(
@@ -104,6 +109,7 @@ async def _corpus_of(
         dimension=found.dimension,
         is_of_code=settings["is_of_code"],
         has_reports=settings["has_reports"],
+        has_bare_names=settings.get("has_bare_names", False),  # an index from before has vectors
         untrusted=config["untrusted"],
         count=config["count"],
         canonical=config["canonical"],
@@ -141,4 +147,5 @@ def as_contents(corpus: CorpusFigures, graph: Graph) -> AskedPart:
         fitted_embedder=fitted,
         of_code=corpus.is_of_code,
         many_entities=corpus.n_entities > len(corpus.passages),
+        bare_names=corpus.has_bare_names,
     )

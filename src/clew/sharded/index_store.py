@@ -26,7 +26,9 @@ from clew.graph import (
     distinct,
     expand_ranges,
     freeze,
+    has_vector,
     row_mask,
+    take_vectors,
 )
 from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
@@ -195,6 +197,7 @@ def figures_of(index: IndexContents, number: int) -> CorpusFigures:
         summaries=freeze(arrays["summaries"], np.int32),
         runs=arrays["runs"],
         cohesion=Cohesion(*arrays["cohesion"].tolist()),
+        has_bare_names=index.has_bare_names,
         drift=drift_step(index),
     )
 
@@ -313,10 +316,11 @@ def _nearest(vectors: AnyVectors, vector: Vectors, k: int) -> tuple[Rows, Floats
 
 def _near_facts(facts: Facts, vector: Vectors, k: int) -> Near:
     """Return the nearest facts, the farthest as the last, and the nodes that belong to them."""
-    if not len(facts):
-        return Near(freeze([], np.int32), freeze([], np.int32))
     scores = cosines(facts.vectors, vector)
     best = top_k(scores, k)
+    best = best[has_vector(take_vectors(facts.vectors, best))]
+    if not len(best):
+        return Near(freeze([], np.int32), freeze([], np.int32))
     numbers = np.array(list(dict.fromkeys([*best.tolist(), int(scores.argmin())])), np.int64)
     pairs = np.stack([facts.subjects[numbers], facts.objects[numbers]], axis=1)
     passages = [facts.read_from[int(fact)][:SOURCES] for fact in best]

@@ -74,6 +74,7 @@ def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> Cor
         summaries=freeze(np.concatenate(summaries), np.int32),
         runs=_runs_of(corpora),
         cohesion=_cohesion_of(corpora),
+        has_bare_names=any(one.has_bare_names for one in corpora),
         drift=joined_drift([one.drift for one in corpora], sum(map(len, parts))),
     )
 
