@@ -75,17 +75,9 @@ def test_other_prose_is_read_for_symbols_alone():
     assert (index.extractor, index.links) == (Symbols(), DEFAULT_LINKS)
 
 
-@pytest.mark.parametrize(
-    "given", [{"facts": {"p0": [("Anna Bell", "met", "Ben Bell")]}}, {"embedder": "hashed"}]
-)
-def test_no_names_are_read_where_facts_or_an_embedder_are_given(given):
-    def hashed(texts):
-        return [[1.0, len(text) % 7, text.count("e")] for text in texts]
-
-    if "embedder" in given:
-        given = {"embedder": hashed}
-    index = Index.from_documents(people(60), **given)
-    assert entities(index) == 2 * ("facts" in given)
+def test_no_names_are_read_where_facts_are_given():
+    given = {"facts": {"p0": [("Anna Bell", "met", "Ben Bell")]}}
+    assert entities(Index.from_documents(people(60), **given)) == 2
 
 
 def test_the_share_is_that_of_words_with_a_capital_within_sentences():

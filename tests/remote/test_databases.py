@@ -25,6 +25,8 @@ from clew.remote import Bounds, DatabaseUnavailableError, RemoteIndex
 from clew.remote.cypher import lease
 from clew.remote.database import DATABASES
 from clew.remote.session import finish
+from tests.index.test_names_beside_an_embedder import QUESTION, Hashed
+from tests.index.test_names_where_many import people
 from tests.remote.servers import PASSWORD, PostgresServer
 
 ROOT = Path(__file__).parents[2]
@@ -244,6 +246,21 @@ def test_a_filter_allows_what_it_allows_over_the_index(server):
             how = {"where": where, "recipe": "dense", "min_relevance": 0, "budget": None}
             expected = set(index.ask("Which ferry sails?", **how).ids)
             assert set(opened.ask("Which ferry sails?", **how).ids) == expected, where
+
+
+def test_facts_without_vectors_are_compared_over_what_is_pulled(server):
+    hashed, question = Hashed(), QUESTION
+    index, address = clew.Index.from_documents(people(100), embedder=hashed), server.address()
+    index.save(address)
+    assert index.has_bare_names
+    with RemoteIndex.open(address, embedder=hashed, bounds=NO_BOUNDS, kept_whole=0) as opened:
+        here, there = index.ask(question, limit=5), opened.ask(question, limit=5)
+        assert there.ids == here.ids
+        assert [item.score for item in there] == pytest.approx([item.score for item in here])
+        assert {"p0", "p1"} <= {*there.ids}
+        assert not any("fallback" in step.notes for step in there.trace)
+        opened.upsert([clew.Document("new", "Zoe Quill met Ben Bell in the workshop on Samos.")])
+        assert "new" in opened.ask("Whom did Zoe Quill meet on Samos?", limit=2).ids
 
 
 def test_an_edge_to_a_node_of_another_tenants_index_leads_nowhere(server):

@@ -19,6 +19,8 @@ from clew.sharded import ShardedIndex, sharded_index
 from clew.sharded.index_store import figures_of
 from clew.sharded.known_shards import KnownShards
 from clew.sharded.sharded_index import MAX_FILTERS
+from tests.index.test_names_beside_an_embedder import QUESTION, Hashed
+from tests.index.test_names_where_many import people
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted((ROOT / "examples" / "harbour").iterdir()), ROOT / "CONTRIBUTING.md"]
@@ -302,3 +304,20 @@ def test_threads_ask_with_more_filters_than_are_remembered(monkeypatch, quick_tu
 
     with ThreadPoolExecutor(8) as threads:
         assert all(map(all, threads.map(ask, range(8))))
+
+
+def test_facts_without_vectors_are_compared_over_all_shards():
+    hashed = Hashed()
+    shards = [
+        clew.Index.from_documents(
+            [replace(one, id=f"{one.id}-{seed}") for one in people(100, seed)], embedder=hashed
+        )
+        for seed in range(2)
+    ]
+    assert all(shard.has_bare_names for shard in shards)
+    with ShardedIndex.open(shards, embedder=hashed, bounds=NO_BOUNDS) as index:
+        found = index.ask(QUESTION, limit=5)
+    recognised = [step.notes["facts"] for step in found.trace if "facts" in step.notes]
+    assert len(recognised) == 1
+    assert recognised[0] > 0
+    assert {"p0-0", "p0-1"} <= {*found.ids}

@@ -381,6 +381,7 @@ class ShardedIndex(PulledIndex):
             fitted_embedder=plain.fitted_embedder,
             of_code=plain.of_code,
             many_entities=plain.many_entities,
+            bare_names=plain.bare_names,
             indexes=tuple(index for index in shards.indexes if index is not None),
         )
         context = answer(asked, question, vector, replace(options, where=None))
