@@ -6,7 +6,8 @@
 A set is a folder that `clew measure` reads. Its passages go into LangChain's store in memory. The
 embedder is a sentence-transformers model, or a function texts -> vectors; without one it is clew's
 own, fitted on the set. Every row answers from the store's vectors; the full indexes are clew's own
-of the whole set with `Names`, one by the store's vectors and one by clew's.
+of the whole set with `Names`, one by the store's vectors and one by clew's, and one for which
+nothing is asked but that passages have the store's vectors.
 
 Recall of the gold passages among the best 2, 5 and 10, and in a context of 512 tokens; the paired
 difference from the store, and from words beside vectors, with its 95 % interval; and for a question the texts embedded, the searches
@@ -150,9 +151,11 @@ def compare(folder: Path, embedder: str | None, n_questions: int | None) -> None
     same = clew.Index.from_documents(
         benchmark.documents, extractor=names, embedder=embeddings.embedder
     )
+    plain = clew.Index.from_documents(benchmark.documents, embedder=embeddings.embedder)
     answers = answers_of(store, lengths) | {
         "`budgeted` with both": over_store(store, recipe="budgeted"),
         "full index, the same vectors": of_clew(same.ask),
+        "full index, the same vectors, as it comes": of_clew(plain.ask),
         "full index, clew's vectors": of_clew(index.ask),
     }
     values, costs = {}, {"embedded": {}, "searches": {}, "ms": {}}

@@ -18,7 +18,8 @@ from clew.graph import (
     with_bare_runs,
 )
 from clew.index import in_place
-from clew.index.config import LINKS_OF_NAMES
+from clew.index.config import DEFAULT_LINKS, LINKS_OF_NAMES
+from clew.link import Synonym
 from clew.seed._shared import READ_FOR_FACTS, facts_of_best, nearest_of_best
 from clew.store import manifest
 from tests.index.test_in_place import described
@@ -65,6 +66,16 @@ def test_an_embedder_gets_the_passages_alone():
     hashed.texts.clear()
     index.ask(QUESTION)
     assert hashed.texts == [QUESTION]
+
+
+def test_names_are_linked_by_their_words_where_they_have_no_vectors():
+    documents = [*people(60), Document("short", "Anna Bell met A. Bell and Annabel Lund in Corfu.")]
+    links = (*DEFAULT_LINKS[:3], Synonym())
+    index = Index.from_documents(documents, embedder=Hashed(), links=links)
+    assert index.links == (*DEFAULT_LINKS[:3], Synonym(0.75, by="words"))
+    by_words = Index.from_documents(documents, links=index.links)
+    assert described(index.graph) == described(by_words.graph)
+    assert index.graph.edges.kinds.has("synonym")
 
 
 def test_names_that_are_asked_for_are_embedded():

@@ -55,8 +55,10 @@ DEFAULT_LINKS: tuple[Link, ...] = (
     Synonym(),
 )
 
+SYNONYM_BY_WORDS = Synonym(0.75, by="words")
+
 LINKS_OF_NAMES: tuple[Link, ...] = tuple(
-    Synonym(0.75, by="words") if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
+    SYNONYM_BY_WORDS if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
 )
 """The links of an index that is made with `clew.Names()` and the embedded default: its names are
 compared by their words, so that nothing waits for their vectors, and find as much."""
@@ -105,7 +107,8 @@ class IndexConfig:
             which is fitted on the passages and needs no download.
         extractor: Reads facts out of the passages: a function text -> triples, or an object with
             `triples(passages)`. `clew.NamesWhereMany()`, which is there without being named, reads
-            source code, and prose where that has many names, unless an embedder or facts are given;
+            source code, and prose where that has many names, unless facts are given: an embedder of
+            the caller's gets no names that are read so, and no facts, but passages alone;
             `clew.Symbols()` reads source code alone; `clew.NamesAndSymbols()` reads all prose, too.
             None of these needs a language model, and `clew.Triples(model)` asks one. Passages that
             it could not read are in `Index.failed`, with the reasons; `Index.add([])` tries them
@@ -116,7 +119,7 @@ class IndexConfig:
             every document whole.
         links: The kinds of edge to make. Where nobody names them, they are `DEFAULT_LINKS`, and
             `LINKS_OF_NAMES` where the embedder is None and the extractor is `clew.Names()`, or
-            `clew.NamesWhereMany()` and there are many.
+            `clew.NamesWhereMany()` and there are many, whatever the embedder.
         canonical: A function from a text to the text by which it is found, such as `clew.Plain()`,
             for passages and questions alike. What is read stays as it is. None changes nothing.
         count: The tokenizer that budgets are counted with: a function text -> number (or list) of

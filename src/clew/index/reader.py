@@ -11,8 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clew.document import Document
-from clew.index.config import DEFAULT_LINKS, LINKS_OF_NAMES, IndexConfig
+from clew.index.config import (
+    DEFAULT_LINKS,
+    LINKS_OF_NAMES,
+    SYNONYM_BY_WORDS,
+    IndexConfig,
+)
+from clew.link import Synonym
 from clew.read import Knowledge, Names, NamesWhereMany, Symbols, Triple
+from clew.types import Link
 
 
 def config_for(
@@ -55,8 +62,8 @@ def leaves_names_bare(config: IndexConfig, decided: IndexConfig) -> bool:
     """Return whether names, and facts about them, get no vectors.
 
     They are several times as many as the passages, and an embedder that the caller gives may cost
-    money for each. So it embeds no names that nobody has asked for. The facts of near passages are
-    compared with a question by clew's own vectors.
+    money for each. So it embeds no names that nobody has asked for. `Synonym` compares them by
+    their words, and clew's own vectors compare the facts of near passages with a question.
 
     Args:
         config: What was asked for.
@@ -73,6 +80,14 @@ def leaves_names_bare(config: IndexConfig, decided: IndexConfig) -> bool:
 
 
 def _read_by(config: IndexConfig, reader: Names | Symbols) -> IndexConfig:
-    is_usual = config.links == DEFAULT_LINKS
-    links = LINKS_OF_NAMES if is_usual and isinstance(reader, Names) else config.links
-    return replace(config, extractor=reader, links=links)
+    decided = replace(config, extractor=reader)
+    if config.links == DEFAULT_LINKS and isinstance(reader, Names):
+        return replace(decided, links=LINKS_OF_NAMES)
+    if not leaves_names_bare(config, decided):
+        return decided
+    links = (SYNONYM_BY_WORDS if _compares_vectors(link) else link for link in config.links)
+    return replace(decided, links=tuple(links))
+
+
+def _compares_vectors(link: Link) -> bool:
+    return isinstance(link, Synonym) and link.by == "vectors"

@@ -42,6 +42,10 @@ class NamesWhereMany:
     documents. Fewer than a thousand, German, and scripts without capitals say nothing: no names are
     read there.
 
+    An embedder that the caller gives embeds none of these names and facts, which may be ten times
+    as many as the passages. The facts of the passages nearest to a question are compared with it by
+    clew's own vectors instead. Names that are asked for by `NamesAndSymbols` are embedded.
+
     Attributes:
         min_share: The share of such words, in [0, 1].
 
