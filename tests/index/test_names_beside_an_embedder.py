@@ -69,7 +69,9 @@ def test_an_embedder_gets_the_passages_alone():
 
 
 def test_names_are_linked_by_their_words_where_they_have_no_vectors():
-    documents = [*people(60), Document("short", "Anna Bell met A. Bell and Annabel Lund in Corfu.")]
+    alike = ("Zoe Maria Okri Quill", "Zoe Maria Quill Okri")
+    documents = [Document(name, f"{name} lived in Corfu.", {"title": name}) for name in alike]
+    documents += people(60)
     links = (*DEFAULT_LINKS[:3], Synonym())
     index = Index.from_documents(documents, embedder=Hashed(), links=links)
     assert index.links == (*DEFAULT_LINKS[:3], Synonym(0.75, by="words"))

@@ -208,7 +208,7 @@ class IndexContents:
     @property
     def has_bare_names(self) -> bool:
         """Whether names, and facts about them, have no vectors; see `leaves_names_bare`."""
-        return leaves_names_bare(self.config, self.built_with)
+        return not self.fitted and leaves_names_bare(self.config, self.built_with)
 
     @property
     def extractor(self) -> ExtractorLike | None:
