@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -578,7 +579,10 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    if isinstance(triple, Collection) and not isinstance(triple, str) and len(triple) == 3:
+    is_row = type(triple) is tuple or (
+        isinstance(triple, Collection) and not isinstance(triple, (str, Mapping, AbstractSet))
+    )  # a dictionary would be the fact that its keys make, a set one in any order
+    if is_row and len(triple) == 3:
         subject, relation, object = triple
         if type(subject) is type(relation) is type(object) is str or (
             isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)
