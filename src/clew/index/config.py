@@ -318,6 +318,17 @@ def _splitter(splitter: object) -> Split | None:
     return splitter
 
 
+def _stages(name: str, example: str, stages: object) -> tuple[object, ...]:
+    """Return the links or generators that came, each a value with `on(graph)`."""
+    if not isinstance(stages, Iterable) or isinstance(stages, (str, bytes, Mapping)):
+        raise TypeError(f"{name} are a list, such as [{example}]; got {stages!r}")
+    listed = tuple(stages)
+    for stage in listed:
+        if isinstance(stage, type) or not callable(getattr(stage, "on", None)):
+            raise TypeError(f"{name} are values with on(graph), such as {example}; got {stage!r}")
+    return listed
+
+
 def _canonical(source: object) -> Callable[[str], str] | None:
     return read.make_canonical(source)
 
@@ -350,10 +361,10 @@ def _encoding(name: str | None) -> str | None:
 CONVERTERS: dict[str, Callable[..., object]] = {
     "embedder": _embedder,
     "splitter": _splitter,
-    "links": tuple,
+    "links": partial(_stages, "links", "clew.link.Next()"),
     "canonical": _canonical,
     "count": make_counter,
-    "generators": tuple,
+    "generators": partial(_stages, "generators", "clew.generate.Reports()"),
     "nearest": _nearest,
     "encoding": _encoding,
     INCLUDE: partial(checked_patterns, INCLUDE),
