@@ -20,7 +20,7 @@ from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
-from clew.read.pieces import Piece
+from clew.read.pieces import Piece, covers
 from clew.text.estimate import estimate_tokens
 from clew.text.kept import Kept
 from clew.text.metadata_text import text_under
@@ -192,7 +192,8 @@ class _Nodes:
 
     def add(self, document: Document, pieces: Sequence[Piece]) -> None:
         """Add the rows of a document."""
-        is_whole = len(pieces) == 1 and pieces[0].kind == "passage"
+        is_one = len(pieces) == 1 and pieces[0].kind == "passage"
+        is_whole = is_one and (document.heading or covers(pieces[0], document))
         if is_whole or document.heading:
             row = self._add_whole(document, pieces)
             self.passages_of[document.id] = [] if document.heading else [row]
