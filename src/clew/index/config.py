@@ -22,7 +22,7 @@ from clew.document import Document
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
-from clew.index.options import check_names, option_names
+from clew.index.options import check_base, check_names, option_names
 from clew.link import (
     Contains,
     Fact,
@@ -291,6 +291,7 @@ class IndexConfig:
             >>> config.count("four"), config.embedder, len(config.links)
             (4, None, 8)
         """
+        check_base(base, cls, "config")
         check_names(keywords, option_names(cls), "an index")
         values: dict[str, Any] = {
             name: CONVERTERS.get(name, _unchanged)(v) for name, v in keywords.items()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from clew.index.options import check_names, option_names
+from clew.index.options import check_base, check_names, option_names
 from clew.types import DEFAULT_RECIPE, Method
 
 if TYPE_CHECKING:
@@ -145,13 +145,15 @@ class QueryOptions:
             **keywords: Fields of `QueryOptions`.
 
         Raises:
-            TypeError: A keyword is no field. The message lists the fields.
+            TypeError: A keyword is no field, or the base is of another type. The message lists the
+                fields.
             ValueError: A number is out of range.
 
         Example:
             >>> QueryOptions.from_keywords(QueryOptions(limit=3), budget=500).limit
             3
         """
+        check_base(base, cls, "options")
         check_names(keywords, option_names(cls), "a question")
         return replace(base or cls(), **keywords)
 
