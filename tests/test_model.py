@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
+import pickle
 import threading
 import time
 from itertools import pairwise
@@ -16,6 +18,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.llms import CompletionResponse, MockLLM
 
+from clew import Index, Triples
 from clew.model import AnswerCache, Model, ModelError, parse_json, read_score
 from clew.usage import Usage, metered
 
@@ -181,6 +184,21 @@ def test_nothing_is_paid_for_twice(where, tmp_path):
     assert sum(answer.calls for answer in again) == 0
     other = Model("another", model, cache).ask("p0", str)
     assert other.calls == 1, "another model's answers are not this one's"
+
+
+@pytest.mark.parametrize("again", [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy])
+@pytest.mark.parametrize("where", ["memory", "file"])
+def test_answers_are_pickled_with_what_asks_for_them(again, where, tmp_path):
+    cache = AnswerCache(tmp_path / "answers.sqlite") if where == "file" else AnswerCache()
+    cache.put("m", "Who?", "Anna.")
+    extractor = again(Triples(Model("m", str.upper, cache)))
+    other = extractor.answers
+    assert (other is extractor.model.answers, other is cache) == (True, False)
+    assert other.get("m", "Who?") == "Anna."
+    other.put("m", "Where?", "Corfu.")  # which a lock that is gone would not let through
+    assert cache.get("m", "Where?") == (None if where == "memory" else "Corfu.")
+    index = again(Index.from_documents(["Anna met Ben."], extractor=extractor))
+    assert index.add(["Ben met Cleo."]).config.extractor.answers.get("m", "Where?") == "Corfu."
 
 
 def test_one_failure_stops_no_other_and_a_mistake_in_reading_is_raised():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -57,8 +57,47 @@ def test_an_unknown_name_is_refused_with_the_known_ones_and_a_method_is_returned
         recipes.get("delicious")
     with pytest.raises(TypeError, match=r"a method with on\(graph\), not a int"):
         recipes.get(3)
+    with pytest.raises(TypeError, match=r"and Pipeline a class: give Pipeline\(\.\.\.\)"):
+        recipes.get(clew.Pipeline)
+    with pytest.raises(TypeError, match=r"of a Recipe give \.method"):
+        recipes.get(RECIPES["dense"])
     method = recipes.get("dense")
     assert recipes.get(method) is method
+
+
+def test_a_recipe_is_found_by_the_name_that_it_was_added_under(monkeypatch):
+    method = clew.Pipeline(clew.seed.BM25(), order=clew.order.ByPrize())
+    monkeypatch.setitem(RECIPES, "OurDocs", recipes.Recipe(method, "By words"))
+    assert recipes.get("OurDocs") is recipes.get("ourdocs") is recipes.get("OURDOCS") is method
+    monkeypatch.setitem(RECIPES, "bare", method)
+    with pytest.raises(TypeError, match=r"clew.Recipe\(method, summary\); under 'bare' there is a"):
+        recipes.get("bare")
+
+
+@dataclass
+class Halving:
+    """A stage of the caller's that is not frozen, so that it has no hash."""
+
+    factor: float = 0.5
+
+    def on(self, graph):
+        return lambda query, seeds, prizes: prizes * self.factor
+
+
+class Quoting:
+    """A method of the caller's that answers with a text."""
+
+    def on(self, graph):
+        return lambda query, budget: query.text
+
+
+def test_a_method_that_an_index_cannot_keep_or_that_gives_no_context_is_refused():
+    index = clew.Index.from_documents(["Anna met Ben."])
+    method = clew.Pipeline(clew.seed.BM25(), (Halving(),), order=clew.order.ByPrize())
+    with pytest.raises(TypeError, match=r"frozen=True\).* has an unhashable type: 'Halving'$"):
+        index.ask("Who met Ben?", recipe=method)
+    with pytest.raises(TypeError, match=r"with a clew.Context; Quoting answered with a str$"):
+        index.ask("Who met Ben?", recipe=Quoting())
 
 
 def test_a_method_is_made_once_and_a_recipe_is_a_value():

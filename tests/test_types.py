@@ -13,6 +13,7 @@ from clew.order import ByPrize
 from clew.pipeline import Pipeline
 from clew.render import Render
 from clew.select import Top
+from clew.spread import PageRank
 from clew.types import UNLIMITED, Query, Reading, Seeds, Subgraph
 
 
@@ -233,6 +234,9 @@ class Spreading:
         ((1.0, 2.0), (np.ones(3),), r"^Spreading\(.* got \(3,\)$"),
         ((1.0, 2.0), ([1.0, 2.0],), r"^Spreading\(.* got a list$"),
         ((1.0, 2.0), (None,), r"^Spreading\(.* got a NoneType$"),
+        ((1.0, -0.5), (), r"^Given\(.* a score of at least 0; got -0.5: of cosines and the like"),
+        ((1.0, 2.0), (np.array([-1.0, -3.0]),), r"^Spreading\(.* at least 0; got -3: .*maximum"),
+        ((1.0, 2.0), (np.array(["1", None]),), r"^Spreading\(.* numbers; got one of object$"),
     ],
 )
 def test_a_stage_that_gives_no_score_for_every_node_is_named(seed, spreads, message):
@@ -243,9 +247,62 @@ def test_a_stage_that_gives_no_score_for_every_node_is_named(seed, spreads, mess
         method.on(graph)(Query("?"), UNLIMITED)
 
 
+@dataclass(frozen=True)
+class Answering:
+    """A seed, a selector or an order with a fixed answer."""
+
+    answer: object
+
+    def on(self, graph):
+        return lambda *question: self.answer
+
+
+@pytest.mark.parametrize(
+    ("place", "answer", "error", "message"),
+    [
+        ("seed", np.ones(2), TypeError, r"gives clew.Seeds\(scores\); got a ndarray$"),
+        ("seed", None, TypeError, r"gives clew.Seeds\(scores\); got a NoneType$"),
+        ("selects", [0], TypeError, r"gives clew.Subgraph\(nodes\); got a list$"),
+        ("selects", Subgraph([0]), ValueError, "selects nodes by an array of .* got a list$"),
+        (
+            "selects",
+            Subgraph(np.array([True, False])),
+            ValueError,
+            "whole numbers; got one of bool",
+        ),
+        ("selects", Subgraph(rows(0, 7)), ValueError, "of which there are 2; got 7$"),
+        ("selects", Subgraph(rows(-1)), ValueError, "of which there are 2; got -1$"),
+        ("order", rows(0), TypeError, r"gives clew.Reading.of\(nodes\); got a ndarray$"),
+        ("order", Reading.of([2]), ValueError, "orders nodes by .* there are 2; got 2$"),
+        ("order", Reading.of([0], [0]), ValueError, "orders facts by .* there are 0; got 0$"),
+        ("order", Reading(rows(0, 1), rows(-1)), ValueError, "each entry .* 2 and 1 rows"),
+    ],
+)
+def test_a_stage_that_gives_something_else_is_named(place, answer, error, message):
+    stage = Answering(answer)
+    stages = {"seed": Given((2.0, 1.0)), "order": ByPrize()}
+    method = Pipeline(**{**stages, place: (stage,) if place == "selects" else stage})
+    with pytest.raises(error, match=r"^Answering\((.|\n)*" + message):
+        method.on(Graph.of(["alpha", "gamma"]))(Query("?"), UNLIMITED)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float32, np.bool_])
+def test_scores_of_another_type_mean_the_same_to_a_walk(dtype):
+    graph = Graph.of(["a", "b", "c"], edges=Edges.of("next", [0, 1], [1, 2]))
+    scores = np.array([1, 0, 0])
+
+    def found(seed):
+        method = Pipeline(seed, (PageRank(),), (Top(),), order=ByPrize())
+        return [(one.id, one.score) for one in method.on(graph)(Query("?"), UNLIMITED)]
+
+    assert found(Answering(Seeds(scores.astype(dtype)))) == found(Given((1.0, 0.0, 0.0)))
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [
+        ({"render": None}, r"^render is a clew.Render; got None"),
+        ({"render": Render}, r"^render is a clew.Render; got <class"),
         ({"selects": Top()}, r"^selects is a tuple of stages, .*; got Top\("),
         ({"selects": [Top()]}, r"^selects is a tuple of stages, .*; got \[Top\("),
         ({"spreads": Spreading(1)}, r"^spreads is a tuple of stages, .*; got Spreading\("),

@@ -92,6 +92,8 @@ class Pipeline:
         for stage in (self.seed, *self.spreads, *self.selects, self.order):
             if isinstance(stage, type) or not hasattr(stage, "on"):
                 raise TypeError(f"a stage is a value that has on(graph); got {stage!r}")
+        if isinstance(self.render, type) or not hasattr(self.render, "node_entry"):
+            raise TypeError(f"render is a clew.Render; got {self.render!r}")
 
     @cached_property
     def _names(self) -> _Names:
@@ -122,8 +124,7 @@ class Pipeline:
             trace: list[Step] = []
             query = replace(query, style=self.render)
             with _timed(trace, of_seed) as notes:
-                seeds = find_seeds(query)
-                _check_scores(seeds.scores, len(graph), of_seed)
+                seeds = _checked_seeds(find_seeds(query), len(graph), of_seed)
                 notes |= _seed_notes(seeds)
 
             in_time, irrelevant = current(), _irrelevant(graph, query)
@@ -134,8 +135,8 @@ class Pipeline:
                 prizes = allowed.scores
                 for name, spread in spreads:
                     with _timed(trace, name) as notes:
-                        prizes = _spread_in_time(spread, query, allowed, prizes, notes)
-                        _check_scores(prizes, len(graph), name)
+                        given = _spread_in_time(spread, query, allowed, prizes, notes)
+                        prizes = _checked_scores(given, len(graph), name)
                 if excluded:
                     prizes = np.where(excluded.nodes, 0.0, prizes)
                 prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
@@ -150,6 +151,7 @@ class Pipeline:
                                 subgraph = _select_in_time(
                                     select, query, allowed, prizes, before, room, graph
                                 )
+                            _check_subgraph(subgraph, len(graph), name)
                             sizes = _select_notes(len(graph), before, subgraph)
                             notes |= {**subgraph.notes, **sizes, "room": room}
                     return subgraph
@@ -157,6 +159,7 @@ class Pipeline:
                 def arrange_subgraph(subgraph: Subgraph) -> Reading:
                     with _timed(trace, of_order) as notes:
                         reading = _arrange_in_time(arrange, query, prizes, subgraph, notes)
+                        _check_reading(reading, graph, of_order)
                         reading = _with_reports_first(graph, subgraph, reading)
                         reading = excluded.removed_from(reading) if excluded else reading
                         notes |= {"entries": len(reading)}
@@ -180,15 +183,73 @@ class Pipeline:
         return answer
 
 
-def _check_scores(scores: object, n: int, stage: str) -> None:
-    """Raise ValueError unless a stage, such as one of the caller's, gives every node a number."""
+def _checked_seeds(seeds: object, n: int, stage: str) -> Seeds:
+    """Return the seeds of a stage, such as one of the caller's, with scores that are numbers."""
+    if not isinstance(seeds, Seeds):
+        raise TypeError(f"{stage} gives clew.Seeds(scores); got a {type(seeds).__name__}")
+    scores = _checked_scores(seeds.scores, n, stage)
+    return seeds if scores is seeds.scores else replace(seeds, scores=scores)
+
+
+def _checked_scores(scores: object, n: int, stage: str) -> Floats:
+    """Return the scores of a stage, such as one of the caller's, in float64.
+
+    Raises:
+        ValueError: They are not a number of at least 0 for every node.
+    """
     if not isinstance(scores, np.ndarray) or scores.shape != (n,):
         got = scores.shape if isinstance(scores, np.ndarray) else f"a {type(scores).__name__}"
         raise ValueError(
             f"{stage} gives an array of shape ({n},), a score for each node; got {got}"
         )
-    if missing := np.count_nonzero(np.isnan(scores)):
+    if scores.dtype.kind not in "fiub":
+        raise ValueError(f"{stage} gives an array of numbers; got one of {scores.dtype}")
+    numbers: Floats = scores.astype(np.float64, copy=False)  # a walk divides in place
+    least = numbers.min(initial=0.0)
+    if math.isnan(least):
+        missing = np.count_nonzero(np.isnan(numbers))
         raise ValueError(f"{stage} gives every node a score; got NaN for {missing}")
+    if least < 0:
+        raise ValueError(
+            f"{stage} gives every node a score of at least 0; got {least:g}: of cosines and the "
+            "like, np.maximum(scores, 0) takes those above"
+        )
+    return numbers
+
+
+def _check_subgraph(subgraph: object, n: int, stage: str) -> None:
+    """Raise unless what a stage selects is a part of a graph of n nodes."""
+    if not isinstance(subgraph, Subgraph):
+        raise TypeError(f"{stage} gives clew.Subgraph(nodes); got a {type(subgraph).__name__}")
+    _check_rows(subgraph.nodes, 0, n, f"{stage} selects nodes")
+
+
+def _check_reading(reading: object, graph: Graph, stage: str) -> None:
+    """Raise unless what a stage orders are nodes and facts of a graph."""
+    if not isinstance(reading, Reading):
+        raise TypeError(f"{stage} gives clew.Reading.of(nodes); got a {type(reading).__name__}")
+    _check_rows(reading.nodes, -1, len(graph), f"{stage} orders nodes")
+    _check_rows(reading.facts, -1, len(graph.facts), f"{stage} orders facts")
+    if len(reading.nodes) != len(reading.facts):
+        raise ValueError(
+            f"{stage} gives each entry a node or a fact, and -1 in place of the other; got "
+            f"{len(reading.nodes)} and {len(reading.facts)} rows: Reading.of(nodes, facts) adds -1"
+        )
+
+
+def _check_rows(rows: object, first: int, end: int, what: str) -> None:
+    """Raise ValueError unless these are rows from `first` to below `end`, in an array."""
+    if not isinstance(rows, np.ndarray):
+        raise ValueError(f"{what} by an array of their rows; got a {type(rows).__name__}")  # noqa: TRY004  # as of scores
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"{what} by an array of their rows, whole numbers; got one of {rows.dtype} and shape "
+            f"{rows.shape}"
+        )
+    least, most = rows.min(initial=first), rows.max(initial=first)
+    if least < first or (len(rows) and most >= end):
+        wrong = least if least < first else most
+        raise ValueError(f"{what} by their rows, of which there are {end:,}; got {wrong}")
 
 
 def _irrelevant(graph: Graph, query: Query) -> Excluded | None:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from clew import methods, order, seed, select, spread
 from clew.algorithms import nearest
@@ -838,16 +838,39 @@ def get(recipe: str | Method) -> Method:
         True
     """
     if not isinstance(recipe, str):
-        if not hasattr(recipe, "on"):
-            raise TypeError(
-                f"a recipe is a name or a method with on(graph), not a {type(recipe).__name__}"
-            )
-        return recipe
-    known = RECIPES.get(recipe.lower())
+        return _checked_method(recipe)
+    known = RECIPES.get(recipe) or RECIPES.get(recipe.lower()) or _in_any_letters(recipe)
     if known is None:
         from difflib import get_close_matches  # which no known name needs
 
         near = get_close_matches(recipe.lower(), RECIPES, 1, SIMILAR)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"unknown recipe {recipe!r}; {meant}known: {', '.join(RECIPES)}")
+    if not isinstance(known, Recipe):
+        raise TypeError(
+            f"RECIPES has values of clew.Recipe(method, summary); under {recipe!r} there is a "
+            f"{type(known).__name__}"
+        )
     return known.method
+
+
+def _checked_method(method: object) -> Method:
+    """Return what came, where it is a method."""
+    if isinstance(method, type):
+        name = method.__name__
+        raise TypeError(
+            f"a recipe is a method with on(graph), and {name} a class: give {name}(...)"
+        )
+    if isinstance(method, Recipe):
+        raise TypeError("a recipe is a name or a method with on(graph); of a Recipe give .method")
+    if not hasattr(method, "on"):
+        raise TypeError(
+            f"a recipe is a name or a method with on(graph), not a {type(method).__name__}"
+        )
+    return cast("Method", method)
+
+
+def _in_any_letters(name: str) -> Recipe | None:
+    """Return the recipe of a name that was registered with capital letters."""
+    folded = name.casefold()
+    return next((one for known, one in RECIPES.items() if known.casefold() == folded), None)

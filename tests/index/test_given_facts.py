@@ -320,3 +320,13 @@ def test_a_document_that_comes_twice_has_the_facts_of_both_also_as_lists():
     knows, owns = ["Anna", "knows", "Ben"], ["Anna", "owns", "a boat"]
     twice = [Document("a", TEXTS[0], facts=[knows]), Document("a", TEXTS[0], facts=[knows, owns])]
     assert build(twice, {}).facts == {"a": [tuple(knows), tuple(owns)]}
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [{"subject": "Anna", "relation": "is", "object": "here"}, {"Anna", "is", "here"}, "Ann"],
+    ids=lambda fact: type(fact).__name__,
+)
+def test_what_is_no_triple_is_refused_and_not_taken_by_its_keys(fact):
+    with pytest.raises(ValueError, match=r"a fact is \(subject, relation, object\), three strings"):
+        build(facts={"a": [fact]})

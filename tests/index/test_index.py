@@ -570,6 +570,28 @@ def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     assert any("over the budget" in dropped.reason for dropped in context.dropped)
 
 
+class DataFrame(list):
+    """A table, in which Python sees the names of columns, as it does in one of pandas."""
+
+    columns = property(list)
+    iterrows = enumerate
+
+
+TABLE = DataFrame(["text", "year"])
+
+
+@dataclass(frozen=True)
+class Returning:
+    """A link or generator that returns the wrong thing."""
+
+    result: object
+    kind = "returned"
+    corpus_wide = False
+
+    def on(self, graph):
+        return self.result
+
+
 @pytest.mark.parametrize(("given", "said"), [
     (lambda: Index.from_documents([Document(1, "Anna")]), "the id of a document is a text; got 1 of the type int"),
     (lambda: Index.from_documents([Document("a", "Anna", "meta")]), "the metadata of a document is a mapping"),
@@ -577,6 +599,20 @@ def test_a_selector_that_leaves_the_budget_to_the_page_still_fills_it(embed):
     (lambda: Index.from_documents(["Anna"], splitter=object()), "a splitter is `clew.Splitter()`"),
     (lambda: Index.from_documents(["Anna"]).ask_many("Anna?"), "several questions"),
     (lambda: clew.index.narrow("Anna?", "Anna met Ben."), "candidates are a list"),
+    (lambda: clew.index.narrow("Anna?", {"Anna met Ben.": 0.5}), "pairs with a score each; got a dict"),
+    (lambda: clew.index.narrow("Anna?", TABLE), "pairs with a score each; got a DataFrame"),
+    (lambda: Index.from_documents(["Anna"]).ask("Anna?", options={}), "options is a clew.QueryOptions; got a dict"),
+    (lambda: clew.index.narrow("Anna?", ["Anna."], options={"budget": 9}), "options is a clew.QueryOptions; got a dict"),
+    (lambda: Index.from_documents(["Anna"], config={"count": len}), "config is a clew.IndexConfig; got a dict"),
+    (lambda: Index.from_documents(TABLE), "got a DataFrame: make a clew.Document of each row"),
+    (lambda: Index.from_documents(["Anna"]).add(TABLE), "got a DataFrame: make a clew.Document of each row"),
+    (lambda: Index.from_documents(["Anna"], links=None), "links are a list, such as [clew.link.Next()]; got None"),
+    (lambda: Index.from_documents(["Anna"], links=clew.link.Next()), "links are a list, such as [clew.link.Next()]; got Next()"),
+    (lambda: Index.from_documents(["Anna"], links=[clew.link.Next]), "links are values with on(graph), such as clew.link.Next(); got <class"),
+    (lambda: Index.from_documents(["Anna"], generators=[clew.generate.Reports]), "generators are values with on(graph)"),
+    (lambda: Index.from_documents(["Anna"]).generate(clew.generate.Reports), "got <class 'clew.generate.reports.Reports'>"),
+    (lambda: Index.from_documents(["Anna"]).generate(Returning(["Anna"])), "Returning returned a list"),
+    (lambda: Index.from_documents(["Anna"], links=[Returning(None)]), "Returning returned a NoneType"),
 ])  # fmt: skip
 def test_what_is_of_another_type_is_said_at_once(given, said):
     with pytest.raises(TypeError, match=re.escape(said)):

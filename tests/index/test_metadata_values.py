@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections import deque
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -154,3 +157,57 @@ def test_a_part_is_asked_once_for_a_value_and_the_others_about_what_is_left():
     assert np.flatnonzero(values.allowed(test)).tolist() == [23, 26, 29]
     assert test.asked[0] == [{"year": 0}, {"year": 1}, {"year": 2}]
     assert [one["n"] for one in test.asked[1]] == list(range(2, 30, 3))
+
+
+class _Column:
+    """A column of a table, as pandas and others have them."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([2020, 2026])
+
+
+YEARS = [Document(str(year), "A text.", {"year": year}) for year in (1996, 2020, 2026)]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        range(2000, 2030),
+        {2020: "a", 2026: "b"}.keys(),
+        {"a": 2020, "b": 2026}.values(),
+        deque([2026, 2020]),
+        _Column(),
+    ],
+    ids=lambda wanted: type(wanted).__name__,
+)
+def test_whatever_lists_wanted_values_means_any_of_them(wanted):
+    assert MetadataValues(YEARS).allowed({"year": wanted}).tolist() == [False, True, True]
+
+
+def test_an_iterator_of_wanted_values_is_refused():
+    with pytest.raises(TypeError, match=r"'year' may have; got a generator: give list\(\.\.\.\)"):
+        MetadataValues(YEARS).allowed({"year": (year for year in (2020, 2026))})
+
+
+async def _nobody(metadata):
+    return False
+
+
+class _AsyncFilter:
+    async def __call__(self, metadata):
+        return False
+
+
+@pytest.mark.filterwarnings("error")  # such as that of a coroutine that is never awaited
+@pytest.mark.parametrize(
+    "where",
+    [_nobody, _AsyncFilter(), functools.partial(_nobody), lambda metadata: _nobody(metadata)],
+    ids=["function", "object", "partial", "lambda"],
+)
+@pytest.mark.parametrize("of_documents", [True, False])
+def test_an_async_filter_is_refused_and_allows_nothing(where, of_documents):
+    index = Index.from_documents(YEARS, extractor=None)
+    if not of_documents:
+        index = Index.from_graph(index.graph)
+    with pytest.raises(TypeError, match=r"a filter is a plain function, .* got a coroutine"):
+        index.ask("Which text?", where=where)

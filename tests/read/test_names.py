@@ -190,6 +190,12 @@ def test_facts_of_an_extractor_come_beside_those_that_are_given_and_from_the_pie
         (7, TypeError, "cannot extract with a int"),
         (lambda text: 1 / 0, RuntimeError, "failed on the passage 'ada': ZeroDivisionError"),
         (lambda text: [("a", "b")], ValueError, "a fact is (subject, relation, object)"),
+        (
+            lambda text: [{"subject": "Ada", "relation": "met", "object": "Ben"}],
+            ValueError,
+            "three strings; document 'ada' has {'subject': 'Ada', ",
+        ),
+        (lambda text: [{"Ada", "met", "Ben"}], ValueError, "three strings; document 'ada' has {'"),
         (TaggedEntities("no pipeline"), TypeError, "a tagger has pipe(texts)"),
     ],
 )

@@ -8,6 +8,7 @@ import decimal
 import inspect
 import logging
 import optparse
+import re
 import statistics
 import tarfile
 import unicodedata
@@ -393,3 +394,52 @@ def test_a_row_of_a_long_table_is_quoted_with_its_columns(tmp_path):
     index = Index.from_documents(tmp_path, splitter=Splitter(100))
     answer = quotes(index.ask("What is the home port of Boat 53?"), 1, index)
     assert answer == "Name: Boat 53, Length: 13 m, Home port: Cork 53 [1]"
+
+
+NOTE = Document("a", "Terms of use. Anna married Ben. Printed at noon.")
+
+
+def between(*ends, kind="passage"):
+    """Pieces of the note from each end to the next."""
+    return [Piece(kind, NOTE.text[a:b], a, b) for a, b in pairwise(ends)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "passages"),
+    [
+        ((0, 48), {"a": NOTE.text}),
+        ((14, 31), {"a#14-31": "Anna married Ben."}),
+        ((0, 14, 31), {"a#0-14": "Terms of use. ", "a#14-31": "Anna married Ben."}),
+    ],
+)
+@pytest.mark.parametrize("listed", [list, tuple, iter, lambda pieces: (one for one in pieces)])
+def test_what_a_splitter_leaves_out_is_read_nowhere_and_any_iterable_will_do(
+    ends, passages, listed
+):
+    def cut(document):
+        return listed(between(*ends))
+
+    graph = Index.from_documents([NOTE], splitter=cut, extractor=None).graph
+    rows = graph.rows("passage").tolist()
+    assert {graph.ids[row]: graph.texts[row] for row in rows} == passages
+
+
+@pytest.mark.parametrize(
+    ("pieces", "error", "said"),
+    [
+        (None, TypeError, "of the document 'a' it returned a NoneType"),
+        ("Anna", TypeError, "of the document 'a' it returned a str"),
+        (["Anna"], TypeError, "of the document 'a' it returned a str in it"),
+        ([NOTE], TypeError, "of the document 'a' it returned a Document in it"),
+        ([], ValueError, "no passage with text from the document 'a'"),
+        ([Piece("passage", " ", 13, 14)], ValueError, "no passage with text from the document"),
+        (between(0, 13, kind="sentence"), ValueError, "no passage with text from the document"),
+        (between(0, 13, kind="paragraph"), ValueError, "one of section, passage, sentence; got"),
+        ([Piece("passage", "x", 40, 99)], ValueError, "from 0 to 48 in the text of 'a'; got"),
+        ([Piece("passage", "x", 9, 3)], ValueError, "from 0 to 48 in the text of 'a'; got"),
+        ([Piece("passage", "x", 0, 9, parent=0)], ValueError, "the place of one before it; got"),
+    ],
+)
+def test_what_a_splitter_should_not_return_is_refused(pieces, error, said):
+    with pytest.raises(error, match=re.escape(said)):
+        Index.from_documents([NOTE], splitter=lambda document: pieces)

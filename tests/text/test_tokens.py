@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections import UserDict
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,15 +51,41 @@ def test_the_estimate_is_the_sum_over_runs_of_signs(text, times):
 
 
 @pytest.mark.parametrize(
-    "source", [len, lambda text: list(text), type("Own", (), {"encode": staticmethod(list)})()]
+    "source",
+    [len, str.encode, lambda text: list(text), type("Own", (), {"encode": staticmethod(list)})()],
 )
 def test_functions_lists_and_tokenizers_count_alike(source):
     assert make_counter(source)("four") == 4
 
 
+@pytest.mark.parametrize("one", [np.arange, np.int64, np.array, lambda size: range(size)])
+def test_arrays_and_their_numbers_count_too(one):
+    assert make_counter(lambda text: one(len(text)))("four") == 4
+
+
 def test_what_cannot_count_is_refused():
     with pytest.raises(TypeError, match="cannot count tokens with a int"):
         make_counter(7)
+    with pytest.raises(TypeError, match=r"the class Own; give an object of it, as Own\(\.\.\.\)"):
+        make_counter(type("Own", (), {"encode": list}))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "named"),
+    [
+        ({"input_ids": [1, 2, 3], "attention_mask": [1, 1, 1]}, "a dict"),
+        (UserDict(input_ids=[1, 2, 3]), "a UserDict"),
+        (np.zeros((1, 3)), "a ndarray of 2 dimensions"),
+        ("1 2 3", "a str"),
+        (None, "a NoneType"),
+        (iter([1, 2, 3]), "a list_iterator"),
+    ],
+)
+def test_what_is_no_number_and_no_list_is_refused_and_not_counted_by_its_keys(tokens, named):
+    with pytest.raises(
+        TypeError, match=f"number of tokens of a text, or a list of them; got {named}$"
+    ):
+        make_counter(lambda text: tokens)("one two three")
 
 
 def test_counters_have_names_and_can_be_pickled():

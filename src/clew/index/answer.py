@@ -202,6 +202,11 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
     query = replace(query, relevance=found, vector_weight=weight, compared=compared)
     bound = finish_in_time(lambda: _bound(method, index.graph, query), "preparation")
     context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
+    if not isinstance(context, Context):
+        raise TypeError(
+            f"a method answers with a clew.Context; {type(method).__name__} answered with a "
+            f"{type(context).__name__}"
+        )
     return context if found is None else context.changed(relevance=found.best)
 
 
@@ -216,10 +221,27 @@ def _bound(method: Method, graph: Graph, query: Query) -> BoundMethod:
     if query.candidate_scores is not None or is_pulled:
         return method.on(graph)
     part = BoundMethodPart(method)
-    if graph.known_part(part) is not None:
-        return graph.part(part)
-    with collecting_rarely():  # the first question makes much that stays
-        return graph.part(part)
+    try:
+        if graph.known_part(part) is not None:
+            return graph.part(part)
+        with collecting_rarely():  # the first question makes much that stays
+            return graph.part(part)
+    except TypeError as error:
+        if _is_hashable(method):
+            raise
+        raise TypeError(
+            "a method is hashable, since an index keeps it bound to its graph: its stages are "
+            "@dataclass(frozen=True), with tuples for lists and arrays, or compared as objects, "
+            f"@dataclass(frozen=True, eq=False); {type(method).__name__} has an {error}"
+        ) from error
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _relevance(

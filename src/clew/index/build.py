@@ -22,6 +22,7 @@ from clew.graph import (
     EMPTY,
     DeferredEdges,
     Edges,
+    Generated,
     Graph,
     LateEdges,
     Vectors,
@@ -383,7 +384,7 @@ def edges_by(link: Link, graph: Graph) -> Edges:
     """Return the edges that a link makes.
 
     Raises:
-        TypeError: The link does not say its kind.
+        TypeError: The link does not say its kind, or returns no edges.
         ValueError: Some edges are of another kind. A filter would not find them again.
     """
     edges, kind, name = link.on(graph), getattr(link, "kind", None), type(link).__name__
@@ -391,6 +392,11 @@ def edges_by(link: Link, graph: Graph) -> Edges:
         raise TypeError(
             "a link says the kind of its edges, kind: ClassVar[str] = 'similar'; "
             f"{name} has {kind!r}"
+        )
+    if not isinstance(edges, Edges):
+        raise TypeError(
+            "a link returns clew.graph.Edges, Edges.of(kind, tails, heads) of rows; "
+            f"{name} returned a {type(edges).__name__}"
         )
     kinds = {edges.kinds.names[code] for code in np.flatnonzero(np.bincount(edges.kinds.codes))}
     if other := sorted(kinds - {kind}):
@@ -421,20 +427,24 @@ def generate_texts(
             a graph that is built of all its documents at once.
 
     Raises:
-        TypeError: A generator has no `on(graph)`.
+        TypeError: A generator has no `on(graph)`, or returns no texts.
     """
     failed: list[tuple[str, str]] = []
     for generator in generators:
-        if not callable(getattr(generator, "on", None)):
+        if isinstance(generator, type) or not callable(getattr(generator, "on", None)):
             raise TypeError(
-                "a generator has on(graph), as clew.generate.Reports() does; "
-                f"got a {type(generator).__name__}"
+                f"a generator has on(graph), as clew.generate.Reports() does; got {generator!r}"
             )
         update = getattr(generator, "update", None)
         if before is None or update is None:
             generated = generator.on(graph)
         else:
             generated = update(graph, before)
+        if not isinstance(generated, Generated):
+            raise TypeError(
+                "a generator returns clew.graph.Generated, texts with what they are made of; "
+                f"{type(generator).__name__} returned a {type(generated).__name__}"
+            )
         failed += generated.failed
         if len(generated):
             graph = add_generated(graph, generated)

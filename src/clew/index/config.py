@@ -22,7 +22,7 @@ from clew.document import Document
 from clew.embedding.embedder import Embedder, EmbedderSource
 from clew.garbage import collecting_rarely
 from clew.graph import EMPTY
-from clew.index.options import check_names, option_names
+from clew.index.options import check_base, check_names, option_names
 from clew.link import (
     Contains,
     Fact,
@@ -294,6 +294,7 @@ class IndexConfig:
             >>> config.count("four"), config.embedder, len(config.links)
             (4, None, 8)
         """
+        check_base(base, cls, "config")
         check_names(keywords, option_names(cls), "an index")
         values: dict[str, Any] = {
             name: CONVERTERS.get(name, _unchanged)(v) for name, v in keywords.items()
@@ -319,6 +320,17 @@ def _splitter(splitter: object) -> Split | None:
             f"got a {type(splitter).__name__}: split the documents with it first"
         )
     return splitter
+
+
+def _stages(name: str, example: str, stages: object) -> tuple[object, ...]:
+    """Return the links or generators that came, each a value with `on(graph)`."""
+    if not isinstance(stages, Iterable) or isinstance(stages, (str, bytes, Mapping)):
+        raise TypeError(f"{name} are a list, such as [{example}]; got {stages!r}")
+    listed = tuple(stages)
+    for stage in listed:
+        if isinstance(stage, type) or not callable(getattr(stage, "on", None)):
+            raise TypeError(f"{name} are values with on(graph), such as {example}; got {stage!r}")
+    return listed
 
 
 def _canonical(source: object) -> Callable[[str], str] | None:
@@ -353,10 +365,10 @@ def _encoding(name: str | None) -> str | None:
 CONVERTERS: dict[str, Callable[..., object]] = {
     "embedder": _embedder,
     "splitter": _splitter,
-    "links": tuple,
+    "links": partial(_stages, "links", "clew.link.Next()"),
     "canonical": _canonical,
     "count": make_counter,
-    "generators": tuple,
+    "generators": partial(_stages, "generators", "clew.generate.Reports()"),
     "nearest": _nearest,
     "encoding": _encoding,
     INCLUDE: partial(checked_patterns, INCLUDE),

@@ -31,7 +31,7 @@ from clew.index.contents import IndexContents
 from clew.index.in_place import filtered_in_place
 from clew.index.learning import Learned
 from clew.index.metadata_values import Test
-from clew.index.question import Where, metadata_test
+from clew.index.question import Where, metadata_test, plain_answers
 from clew.index.weights import with_weights_as_built
 from clew.read import pieces_in, without_relationships
 from clew.seed.known_words import carry_words
@@ -113,9 +113,8 @@ def _allowed_nodes(graph: Graph, test: Test) -> Mask:
     """
     container = graph.kinds.mask("document", "section", "community") & ~graph.generated
     asked = graph.content | (~container & np.array([bool(m) for m in graph.metadata], np.bool_))
-    allowed = np.array(
-        [not asked[row] or bool(test(m)) for row, m in enumerate(graph.metadata)], np.bool_
-    )
+    answers = [not asked[row] or test(m) for row, m in enumerate(graph.metadata)]
+    allowed = np.array(plain_answers(answers), np.bool_)
     contents: dict[int, list[int]] = {}
     for row in np.flatnonzero(~container).tolist():
         own, above = {int(graph.documents[row])}, int(graph.parents[row])
@@ -156,7 +155,7 @@ def _with_containers(
         if any(_tells_all(other, text, metadata) for other in told):
             result[row] = True
         elif metadata:
-            result[row] = bool(test(metadata))
+            [result[row]] = plain_answers([test(metadata)])
         else:
             result[row] = bool(allowed[list(inside)].all())
     return result

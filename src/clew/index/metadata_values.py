@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clew.document import Document
 from clew.graph import Mask, offsets_of, row_mask, seal
-from clew.index.question import HASHED, Where, metadata_test, wanted_values
+from clew.index.question import HASHED, Where, metadata_test, plain_answers, wanted_values
 
 Test = Callable[[Mapping[str, object]], bool]
 
@@ -103,7 +103,7 @@ class MetadataValues:
             found[of_key.rows] = of_key.tested(key, test)
             if len(of_key.rows) + len(of_key.others) < n:
                 lacks = ~(row_mask(of_key.rows, n) | row_mask(of_key.others, n))
-                found[lacks] = bool(test({}))
+                [found[lacks]] = plain_answers([test({})])
             may_be &= found
         return lambda metadata: all(test(metadata) for test in left)
 
@@ -111,8 +111,7 @@ class MetadataValues:
         """Return which of some documents a test allows: bool [documents]."""
         allowed = np.zeros(len(self._documents), np.bool_)
         documents = self._documents
-        found = (bool(test(documents[row].metadata)) for row in rows.tolist())
-        allowed[rows] = np.fromiter(found, np.bool_, len(rows))
+        allowed[rows] = plain_answers([test(documents[row].metadata) for row in rows.tolist()])
         return allowed
 
     def _values(self, key: str) -> _Values:
@@ -156,9 +155,8 @@ class _Values:
 
     def tested(self, key: str, test: Test) -> Mask:
         """Return what a test says of the value that each row has for the key: bool [rows]."""
-        allowed = (bool(test({key: value})) for value in self.codes)
-        found = np.fromiter(allowed, np.bool_, len(self.codes))
-        return np.repeat(found, np.diff(self.starts))
+        found = plain_answers([test({key: value}) for value in self.codes])
+        return np.repeat(np.array(found, np.bool_), np.diff(self.starts))
 
     def rows_with(self, values: Sequence[object]) -> NDArray[np.int32]:
         """Return the documents that have one of some values."""

@@ -29,6 +29,7 @@ from clew.items import Dropped
 from clew.link import Synonym
 from clew.pipeline import Pipeline
 from clew.read import NamesAndSymbols, Symbols, Triple, load_single
+from clew.read.sources import is_table
 from clew.seed._symbols import find_asked_facts
 from clew.types import Method
 
@@ -173,10 +174,11 @@ class _Shortlist:
     ) -> Self:
         """Return the shortlist of some candidates; see `ask_candidates`."""
         question = check_question(question, max_length=options.max_question)
-        if isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable):
+        is_one = isinstance(candidates, (str, Document)) or not isinstance(candidates, Iterable)
+        if is_one or isinstance(candidates, Mapping) or is_table(candidates):
             raise TypeError(
-                "candidates are a list of texts or documents, best first; "
-                f"got a {type(candidates).__name__}"
+                "candidates are a list of texts or documents, best first, or of pairs with a score "
+                f"each; got a {type(candidates).__name__}"
             )
         pairs, dropped = _with_text(candidates)
         if not pairs:

@@ -57,6 +57,30 @@ def check_names(keywords: Iterable[str], known: Iterable[str], taker: str) -> No
         raise TypeError(f"{taker} does not take {', '.join(unknown)}; it takes {', '.join(names)}")
 
 
+def check_base(base: object, options: type[DataclassInstance], name: str) -> None:
+    """Check all options in one value; None is always allowed.
+
+    Args:
+        base: The value.
+        options: The dataclass that it is of.
+        name: The name of the argument, for the message.
+
+    Raises:
+        TypeError: It is of another type, such as a dictionary.
+
+    Example:
+        >>> from clew import QueryOptions
+        >>> check_base({"budget": 500}, QueryOptions, "options")
+        Traceback (most recent call last):
+        TypeError: options is a clew.QueryOptions; got a dict: give single options as keywords
+    """
+    if base is not None and not isinstance(base, options):
+        raise TypeError(
+            f"{name} is a clew.{options.__name__}; got a {type(base).__name__}: give single "
+            "options as keywords"
+        )
+
+
 def documents_keywords(*options: type[DataclassInstance]) -> Callable[[Method], Method]:
     """Return a decorator for a method whose `**keywords` are the fields of dataclasses.
 

@@ -7,13 +7,16 @@ and the adapters of frameworks pass the value on whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from clew.index.options import check_names, option_names
+from clew.index.options import check_base, check_names, option_names
 from clew.types import DEFAULT_RECIPE, Method
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ part once for all documents of one value.
 """
 
 COLLECTIONS = (list, tuple, set, frozenset)
+WANTED_COLLECTIONS = (*COLLECTIONS, AbstractSet, ValuesView, range, deque)
+"""What lists the wanted values of a filter; metadata are lists where they are `COLLECTIONS`."""
+
 HASHED = {str, int, bool, float}  # values that are equal where a set finds them
 
 
@@ -139,13 +145,15 @@ class QueryOptions:
             **keywords: Fields of `QueryOptions`.
 
         Raises:
-            TypeError: A keyword is no field. The message lists the fields.
+            TypeError: A keyword is no field, or the base is of another type. The message lists the
+                fields.
             ValueError: A number is out of range.
 
         Example:
             >>> QueryOptions.from_keywords(QueryOptions(limit=3), budget=500).limit
             3
         """
+        check_base(base, cls, "options")
         check_names(keywords, option_names(cls), "a question")
         return replace(base or cls(), **keywords)
 
@@ -273,23 +281,55 @@ def wanted_values(where: Mapping[str, object]) -> dict[str, list[Any]]:
     """Return the values that a filter wants for each key.
 
     Raises:
-        TypeError: The filter is no mapping.
+        TypeError: The filter is no mapping, or values come from an iterator.
 
     Example:
-        >>> wanted_values({"year": {2}, "place": "Corfu"})
-        {'year': [2], 'place': ['Corfu']}
+        >>> wanted_values({"year": {2}, "month": range(1, 3), "place": "Corfu"})
+        {'year': [2], 'month': [1, 2], 'place': ['Corfu']}
     """
     if not isinstance(where, Mapping):
         raise TypeError(
             "a filter is a mapping of wanted metadata values or a function of the metadata; "
             f"got a {type(where).__name__}"
         )
-    return {
-        key: list(value) if isinstance(value, COLLECTIONS) else [value]
-        for key, value in ((key, _plain(value)) for key, value in where.items())
-    }
+    return {key: _wanted(key, _plain(value)) for key, value in where.items()}
+
+
+def plain_answers(answers: Sequence[object]) -> list[bool]:
+    """Return what a function that filters has answered, as truth values.
+
+    Raises:
+        TypeError: An answer has to be awaited. As it is, it would count as a yes.
+
+    Example:
+        >>> plain_answers([True, None, 1])
+        [True, False, True]
+    """
+    if not set(map(type, answers)) <= {bool, np.bool_}:
+        waiting = [answer for answer in answers if inspect.isawaitable(answer)]
+        for answer in waiting:
+            if inspect.iscoroutine(answer):
+                answer.close()  # else Python warns that nobody has awaited it
+        if waiting:
+            raise TypeError(
+                "a filter is a plain function, which answers at once whether metadata may be read; "
+                f"got a {type(waiting[0]).__name__}: await what it needs before you ask"
+            )
+    return list(map(bool, answers))
+
+
+def _wanted(key: object, value: object) -> list[Any]:
+    """Return the values that one key may have: several, or the one."""
+    if isinstance(value, Iterator):  # it is read once, and a filter is asked again
+        raise TypeError(
+            f"a filter has a list of the values that {key!r} may have; "
+            f"got a {type(value).__name__}: give list(...) of it"
+        )
+    return list(value) if isinstance(value, WANTED_COLLECTIONS) else [value]
 
 
 def _plain(value: object) -> object:
-    """Return an array as a list, which compares as a whole; everything else as it is."""
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    """Return an array or a column as a list, which compares as a whole; all else as it is."""
+    if isinstance(value, np.generic) or not hasattr(value, "__array__"):
+        return value
+    return np.asarray(value).tolist()

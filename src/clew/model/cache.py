@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from clew.forking import renew_after_fork
 
@@ -53,6 +54,16 @@ class AnswerCache:
     def renew_locks(self) -> None:
         """Release the lock: after a fork, no other thread is there to do so."""
         self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the path of the file, or the answers in memory, and no lock."""
+        with self._lock:
+            return {**vars(self), "_in_memory": self._in_memory.copy(), "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.renew_locks()
+        renew_after_fork(self)
 
     def __repr__(self) -> str:
         return f"AnswerCache({'' if self._path is None else repr(str(self._path))})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, cast
@@ -19,7 +20,7 @@ from clew.read.extract.cached_extractor import CachedExtractor
 from clew.read.extract.extractor import Passage, Triple, extract_triples
 from clew.read.formats.table import find_declared_title
 from clew.read.header_metadata import headings_above
-from clew.read.pieces import Piece
+from clew.read.pieces import Piece, covers
 from clew.text.estimate import estimate_tokens
 from clew.text.kept import Kept
 from clew.text.metadata_text import text_under
@@ -191,7 +192,8 @@ class _Nodes:
 
     def add(self, document: Document, pieces: Sequence[Piece]) -> None:
         """Add the rows of a document."""
-        is_whole = len(pieces) == 1 and pieces[0].kind == "passage"
+        is_one = len(pieces) == 1 and pieces[0].kind == "passage"
+        is_whole = is_one and (document.heading or covers(pieces[0], document))
         if is_whole or document.heading:
             row = self._add_whole(document, pieces)
             self.passages_of[document.id] = [] if document.heading else [row]
@@ -578,7 +580,10 @@ def _spell(text: str) -> str:
 
 
 def _check_triple(triple: Triple, id: str) -> Triple:
-    if isinstance(triple, Collection) and not isinstance(triple, str) and len(triple) == 3:
+    is_row = type(triple) is tuple or (
+        isinstance(triple, Collection) and not isinstance(triple, (str, Mapping, AbstractSet))
+    )  # a dictionary would be the fact that its keys make, a set one in any order
+    if is_row and len(triple) == 3:
         subject, relation, object = triple
         if type(subject) is type(relation) is type(object) is str or (
             isinstance(subject, str) and isinstance(relation, str) and isinstance(object, str)

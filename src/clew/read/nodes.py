@@ -15,7 +15,7 @@ from clew.read.assembly import assemble, passages_to_extract
 from clew.read.extract.extractor import Passage, Triple
 from clew.read.known_pieces import CutBefore
 from clew.read.patterns import EXCLUDE, INCLUDE, FileChoice, checked_patterns
-from clew.read.pieces import Piece, Split
+from clew.read.pieces import Piece, Split, checked_pieces
 from clew.read.sources import load_documents
 from clew.read.split.files import FILES, SplitFiles, is_of_file
 from clew.read.split.splitter import Splitter
@@ -148,11 +148,16 @@ def _cut(
         update(len(documents) - len(uncut))
         return [known[d.id] if d.id in known else next(fresh) for d in documents]
     # What a caller has made, or what loads a model, works in this process alone.
-    return map_items(partial(_pieces_of, cut), documents, sizes=[0] * len(documents), update=update)
+    work = partial(_pieces_of if type(cut) is Splitter else _checked_pieces_of, cut)
+    return map_items(work, documents, sizes=[0] * len(documents), update=update)
 
 
 def _pieces_of(cut: Split, document: Document) -> Sequence[Piece]:
     return keep_whole(document) if document.heading else cut(document)
+
+
+def _checked_pieces_of(cut: Split, document: Document) -> Sequence[Piece]:
+    return keep_whole(document) if document.heading else checked_pieces(cut(document), document)
 
 
 def _without_others_objects(document: Document) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -10,6 +10,9 @@ from clew.document import Document
 
 if TYPE_CHECKING:
     from clew.read.extract.code.python_scopes import Module
+
+
+PIECE_KINDS = ("section", "passage", "sentence")
 
 
 @dataclass(frozen=True)
@@ -72,3 +75,56 @@ class Split(Protocol):
     """Cuts a document into pieces; a single passage that covers it keeps the document whole."""
 
     def __call__(self, document: Document) -> Sequence[Piece]: ...
+
+
+def covers(piece: Piece, document: Document) -> bool:
+    """Return whether a piece has all words of a document.
+
+    Example:
+        >>> covers(Piece("passage", "The sea.", 4, 12), Document("a", "--- The sea."))
+        True
+    """
+    if piece.start == 0 and piece.end == len(document.text):
+        return True
+    rest = document.text[: piece.start] + document.text[piece.end :]
+    return not any(map(str.isalnum, rest))
+
+
+def checked_pieces(pieces: object, document: Document) -> Sequence[Piece]:
+    """Return what a splitter of the caller's has cut a document into.
+
+    Raises:
+        TypeError: They are no pieces.
+        ValueError: A piece is of no known kind, or not where it says, or nothing would be read.
+
+    Example:
+        >>> len(checked_pieces(iter([Piece("passage", "Sea.", 0, 4)]), Document("a", "Sea.")))
+        1
+    """
+    if isinstance(pieces, (str, Document)) or not isinstance(pieces, Iterable):
+        raise TypeError(
+            "a splitter returns clew.read.Piece values in a list; of the document "
+            f"{document.id!r} it returned a {type(pieces).__name__}"
+        )
+    listed = list(pieces)
+    for place, piece in enumerate(listed):
+        if not isinstance(piece, Piece):
+            raise TypeError(
+                "a splitter returns clew.read.Piece values in a list; of the document "
+                f"{document.id!r} it returned a {type(piece).__name__} in it"
+            )
+        if piece.kind not in PIECE_KINDS:
+            raise ValueError(f"a piece is one of {', '.join(PIECE_KINDS)}; got {piece!r}")
+        if not 0 <= piece.start <= piece.end <= len(document.text):
+            raise ValueError(
+                f"a piece is from 0 to {len(document.text)} in the text of {document.id!r}; "
+                f"got {piece!r}"
+            )
+        if piece.parent is not None and not 0 <= piece.parent < place:
+            raise ValueError(f"the parent of a piece is the place of one before it; got {piece!r}")
+    if not any(piece.kind == "passage" and piece.text.strip() for piece in listed):
+        raise ValueError(
+            f"the splitter cut no passage with text from the document {document.id!r}, of which "
+            "nothing would be read: leave the document out, or return it as one passage"
+        )
+    return listed

@@ -284,10 +284,25 @@ def _as_list(sources: object) -> Iterable[object]:
         return [sources]
     if is_langchain_document(sources) or is_graph_document(sources):
         return [sources]
+    kind = type(sources).__name__
+    if is_table(sources):  # it would be the names of its columns
+        raise TypeError(
+            f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}: make a "
+            "clew.Document of each row, or give the column of the texts"
+        )
     if isinstance(sources, Iterable) and not isinstance(sources, (bytes, Mapping)):
         return sources
-    kind = type(sources).__name__
     raise TypeError(f"documents are {KNOWN_SOURCES}, one or a list of them; got a {kind}")
+
+
+def is_table(sources: object) -> bool:
+    """Return whether this is a table of pandas or alike, in which Python sees names of columns.
+
+    Example:
+        >>> is_table(["The sea."])
+        False
+    """
+    return hasattr(sources, "columns") and hasattr(sources, "iterrows")
 
 
 def _find_in(

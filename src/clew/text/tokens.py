@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import compress
@@ -73,7 +73,30 @@ class Tokenizer:
 
     def __call__(self, text: str) -> int:
         tokens = self.source(text)
-        return len(tokens) if isinstance(tokens, Sized) else int(tokens)
+        if type(tokens) is int:
+            return tokens
+        return len(tokens) if type(tokens) is list else _number_of(tokens)
+
+
+def _number_of(tokens: object) -> int:
+    """Return the number that a tokenizer returns, or how many tokens it lists.
+
+    Raises:
+        TypeError: It is neither. A mapping would count by its keys, an array of rows by these.
+    """
+    dimensions = getattr(tokens, "ndim", 1)
+    if isinstance(tokens, Sized) and not isinstance(tokens, (str, Mapping)):
+        if dimensions == 1:
+            return len(tokens)
+    elif isinstance(tokens, SupportsInt):
+        return int(tokens)
+    if dimensions == 0:
+        return int(cast("SupportsInt", tokens))
+    many = f" of {dimensions} dimensions" if dimensions > 1 else ""
+    raise TypeError(
+        "a tokenizer returns the number of tokens of a text, or a list of them; "
+        f"got a {type(tokens).__name__}{many}"
+    )
 
 
 def make_counter(source: object, *, fetch: bool = True) -> Callable[[str], int]:
@@ -106,7 +129,10 @@ def make_counter(source: object, *, fetch: bool = True) -> Callable[[str], int]:
         else:
             _encoding_on_this_machine(source)
         return Tiktoken(source)
-    if hasattr(source, "encode") and not isinstance(source, type):
+    if isinstance(source, type) and hasattr(source, "encode"):
+        name = source.__name__
+        raise TypeError(f"the tokenizer is the class {name}; give an object of it, as {name}(...)")
+    if hasattr(source, "encode"):
         return Tokenizer(source.encode)
     if callable(source):
         return Tokenizer(source)
