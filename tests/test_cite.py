@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.cite import citations, quotes
+from clew.cite import citations, quote_sources, quotes
 from clew.text.words import terms
 
 DOCUMENTS = [
@@ -47,6 +47,8 @@ def test_the_numbers_of_a_page_are_those_of_its_items(recipe, first):
         ("All of it [1-3] [^4].", [1, 2, 3, 4]),
         ("他住在科孚［2］[3、1]，自[4，5]。", [2, 3, 1, 4]),
         ("يعيش في كورفو [2، 4؛ 1].", [2, 4, 1]),
+        ("`sys.argv[1]` is the path [2].\n```\na = [1, 4]\n``` [3]", [2, 3]),
+        ("The list `[1]` says so, as does `[2, 3]`; a`b is [4].", [1, 2, 3, 4]),
         ("Nothing [0] [5] [1234567] [a] (1) [] [1.5] [3–1]", []),
         ("", []),
     ],
@@ -55,6 +57,26 @@ def test_citations_are_read_as_models_write_them(text, numbers):
     items = list("abcd")
     assert citations(text, items) == {number: items[number - 1] for number in numbers}
     assert list(citations(text, items)) == numbers
+
+
+def test_a_number_in_a_quoted_text_is_the_texts_own_and_cites_nothing():
+    texts = ["Halvorsen built the lighthouse of Torvik in 1871.[3]", "It rains.", "Boats are red."]
+    index = clew.Index.from_documents(
+        [clew.Document(f"{i}", text) for i, text in enumerate(texts)]
+        + [clew.Document("code", "The path of the script is read from `sys.argv[2]`.")]
+    )
+    for question, source in (
+        ("Who built the lighthouse of Torvik?", "0"),
+        ("From where is the path of the script read?", "code"),
+    ):
+        talk = clew.Conversation.of(index, recipe="fused", min_relevance=0.0, limit=4)
+        said = "".join(talk.ask(question))
+        context = talk.turns[0].context
+        assert len(context) == 4, "there are items with the numbers that the texts have"
+        assert "[3] [" in said or "argv[2]`. [" in said
+        assert [item.id for item in talk.turns[0].sources.values()] == [source]
+        number = context.ids.index(source) + 1
+        assert quote_sources(said, context) == {number: context.items[number - 1]}
 
 
 @pytest.mark.parametrize(

@@ -55,17 +55,20 @@ class Turn:
         asked: What was looked up: the question with what it refers to.
         answer: The answer, whole.
         context: What it was made of.
+        is_quoted: Whether the answer is quotes, and no model's.
     """
 
     question: str
     asked: str
     answer: str
     context: Context
+    is_quoted: bool = False
 
     @property
     def sources(self) -> dict[int, Item]:
         """What the answer cites, by number."""
-        return cite.citations(self.answer, self.context)
+        cited = cite.quote_sources if self.is_quoted else cite.citations
+        return cited(self.answer, self.context)
 
 
 @dataclass
@@ -122,7 +125,7 @@ class Conversation:
         for piece in self._answer(question.lstrip("+= "), context):
             pieces.append(piece)
             yield piece
-        self.turns.append(Turn(question, asked, "".join(pieces), context))
+        self.turns.append(Turn(question, asked, "".join(pieces), context, self.model is None))
 
     def look_up(self, question: str) -> Context:
         """Return the numbered context for a question, by itself."""

@@ -91,6 +91,20 @@ def test_a_stream_says_what_the_whole_answer_says(index):
     assert "[1] " in model.prompts[0]
 
 
+def test_a_number_in_a_quoted_text_is_no_source():
+    texts = ["Halvorsen built the lighthouse of Torvik in 1871.[2]", "The lighthouse of Torvik is red."]
+    documents = [clew.Document(f"{i}.txt", text) for i, text in enumerate(texts)]
+    question = "Who built the lighthouse of Torvik?"
+    with client_of(clew.Index.from_documents(documents), max_share=1.0) as client:
+        body = client.post("/v1/chat/completions", json=asked(question)).json()
+        given = client.post("/api/ask", json={"question": question, "answer": True}).json()
+    said, lines = body["choices"][0]["message"]["content"].split("\n\n")
+    assert said == f"{texts[0]} [1]"
+    assert lines == "[1] 0.txt"
+    assert [one["id"] for one in body["clew"]["sources"]] == ["0.txt"]
+    assert (len(given["items"]), given["answer"]["cited"]) == (2, {"1": "0.txt"})
+
+
 def test_a_recipe_is_named_as_a_model(client, index, monkeypatch):
     names = {one["id"] for one in client.get("/v1/models").json()["data"]}
     assert names == {"clew", *(f"clew/{name}" for name in clew.recipes.names())}
