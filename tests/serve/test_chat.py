@@ -92,7 +92,10 @@ def test_a_stream_says_what_the_whole_answer_says(index):
 
 
 def test_a_number_in_a_quoted_text_is_no_source():
-    texts = ["Halvorsen built the lighthouse of Torvik in 1871.[2]", "The lighthouse of Torvik is red."]
+    texts = [
+        "Halvorsen built the lighthouse of Torvik in 1871.[2]",
+        "The lighthouse of Torvik is red.",
+    ]
     documents = [clew.Document(f"{i}.txt", text) for i, text in enumerate(texts)]
     question = "Who built the lighthouse of Torvik?"
     with client_of(clew.Index.from_documents(documents), max_share=1.0) as client:
