@@ -117,6 +117,70 @@ def test_a_question_that_a_model_writes_badly_is_looked_up_as_it_was_asked(index
     assert talk.turns[1].asked == "Where does he live?"
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Question: {}",
+        "**Standalone question:** {}",
+        "Question: {}\nAnswer: In the old customs house.",
+        "user: {}\n\nassistant: He does.",
+    ],
+)
+def test_what_a_model_writes_around_the_question_is_not_looked_up(index, written):
+    full = "Is the question: where does Jonas Lund live?"
+    talk = clew.Conversation.of(
+        index,
+        model=lambda prompt: written.format(full) if "understood alone" in prompt else "He [1].",
+    )
+    for question in ("Who is the coxswain?", "Where does he live?"):
+        list(talk.ask(question))
+    assert talk.turns[1].asked == full
+
+
+def test_the_numbers_of_earlier_passages_are_not_shown_beside_others(index):
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return "He is, of `boats[1]` [1][2]."
+
+    talk = clew.Conversation.of(index, model=model)
+    list(talk.ask("=Who is the coxswain of boats[1]?"))
+    list(talk.ask("= When is spring tide?"))
+    before = prompts[-1].partition("The conversation so far:\n")[2].splitlines()[:2]
+    assert before == [
+        "Question: Who is the coxswain of boats[1]?",
+        "Answer: He is, of `boats[1]`.",
+    ]
+
+
+def test_what_is_looked_up_does_not_grow_with_each_question():
+    index = clew.Index.from_documents(["the tide is high at noon.", "the quay is wet."])
+    talk = clew.Conversation.of(index, max_question=50)
+    list(talk.ask("when is the tide high?"))
+    for _ in range(3):
+        list(talk.ask("where is it?"))
+        assert talk.turns[-1].asked == "when is the tide high? where is it?"
+    list(talk.ask("+ and the quay?"))
+    list(talk.ask("is it wet?"))
+    assert talk.turns[-1].asked == "when is the tide high? where is it? and is it wet?"
+    assert len(talk.turns[-1].asked) == 50, "what is before it gives way"
+    longest = "is it " + "x" * 44
+    assert talk.standalone(longest) == longest
+
+
+def test_one_sign_before_a_question_is_no_part_of_it_and_alone_it_is_none(index):
+    talk = clew.Conversation.of(index)
+    list(talk.ask(" =Who is the coxswain of the lifeboat?"))
+    assert talk.turns[0].asked == "Who is the coxswain of the lifeboat?"
+    assert talk.standalone("=== and = in C") == "== and = in C"
+    assert talk.standalone(" + ++i?") == "Who is the coxswain of the lifeboat? ++i?"
+    for nothing in ("+", "=", " + ", "", " "):
+        with pytest.raises(ValueError, match="at least one word"):
+            list(talk.ask(nothing))
+    assert len(talk.turns) == 1
+
+
 def test_what_the_documents_do_not_say_is_not_answered():
     talk = clew.Conversation.of(clew.Index.from_documents(HARBOUR, splitter=clew.Splitter()))
     assert "".join(talk.ask("Who is the president of France?")) == NOTHING

@@ -8,7 +8,7 @@ where it has a pronoun. `Turn.asked` is what was looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Unpack
@@ -17,7 +17,7 @@ from clew import cite, recipes
 from clew.budget import BudgetError, without_warning
 from clew.context import Context
 from clew.index.index import Index
-from clew.index.question import QueryKeywords, QueryOptions
+from clew.index.question import QueryKeywords, QueryOptions, check_question
 from clew.items import Item
 from clew.model import Model, ModelError
 from clew.read import Names, Passage
@@ -32,6 +32,10 @@ FEW_WORDS = 3  # of a question that says little by itself
 MAX_NAMES = 3  # that a question without a model is looked up with
 READER = Names(min_passages=1)
 CITED = re.compile(r"\[\d+\]")
+TOGETHER, ALONE = "+", "="  # before a question: look it up with the one before it, or by itself
+# A model that goes on with the conversation writes these around the question.
+LABEL = re.compile(r"\A[\W_]*(?:\w+ )?(?:question|user)\W*?:[\s*_]*", re.IGNORECASE)
+REPLY = re.compile(r"\n\W*(?:answer|assistant)\W*?:.*", re.IGNORECASE | re.DOTALL)
 NOTHING = "The files say nothing about that."
 TOO_LONG = "What answers is longer than the budget: a larger one holds it."
 ANSWER = (
@@ -116,13 +120,13 @@ class Conversation:
                 with the question before it, and one that begins with "=" as it stands.
 
         Raises:
-            ValueError: The question has no word.
+            ValueError: The question has no word, or more characters than `max_question` allows.
             ModelError: The model failed, or its answer is empty.
         """
         asked = self.standalone(question)
         context = self.look_up(asked) if self.model is not None else self._look_up_quoted(asked)
         pieces = list[str]()
-        for piece in self._answer(question.lstrip("+= "), context):
+        for piece in self._answer(bare_question(question), context):
             pieces.append(piece)
             yield piece
         self.turns.append(Turn(question, asked, "".join(pieces), context, self.model is None))
@@ -164,6 +168,9 @@ class Conversation:
         Args:
             question: As in `ask`.
 
+        Raises:
+            ValueError: As in `ask`.
+
         Example:
             >>> documents = ["Anna Reed married Ben Okri.", "Ben Okri lives on Corfu."]
             >>> conversation = Conversation(Index.from_documents(documents))
@@ -171,19 +178,38 @@ class Conversation:
             >>> conversation.standalone("+ And when?")
             'Whom did Anna Reed marry? And when?'
         """
-        bare = question.lstrip("+= ")
-        if not self.turns or question.startswith("="):
+        bare = check_question(bare_question(question), max_length=self.options.max_question)
+        mark = question.strip()[0] if bare != question.strip() else ""
+        if not self.turns or mark == ALONE:
             return bare
-        if question.startswith("+"):
-            return f"{self.turns[-1].asked} {bare}"
+        if mark == TOGETHER:
+            return self._behind(self.turns[-1].asked, bare)
         if self.model is not None:
-            prompt = standalone_prompt(self.model, bare, self._before)
-            written = (self.model.ask(prompt, str).value or "").strip()
+            written = written_in_full(self.model, bare, self._before())
             return written if 0 < len(written) <= self.options.max_question else bare
         if not has_pronoun(bare):
             return bare
-        names = self._names_of_last()
-        return f"{bare} {'; '.join(names)}" if names else f"{self.turns[-1].asked} {bare}"
+        if names := self._names_of_last():
+            return f"{bare} {'; '.join(names)}"[: self.options.max_question]
+        return self._behind(self._topic, bare)
+
+    def _behind(self, before: str, question: str) -> str:
+        """Return a question behind the one before it, which is cut where both are too long."""
+        room = max(0, self.options.max_question - len(question) - 1)
+        return f"{before[:room]} {question}".strip()
+
+    @property
+    def _topic(self) -> str:
+        """What was last looked up by itself, or as it was told with "+".
+
+        Were it the last of all, what is looked up would grow with each question.
+        """
+        own = (
+            turn.asked
+            for turn in reversed(self.turns)
+            if turn.question.startswith(TOGETHER) or turn.asked == bare_question(turn.question)
+        )
+        return next(own, self.turns[-1].asked)
 
     def _names_of_last(self) -> Sequence[str]:
         """Return the names of the last answer, and of its question behind them.
@@ -204,7 +230,8 @@ class Conversation:
         elif self.model is None:
             yield self._quotes(question, context) or NOTHING
         else:
-            prompt = answer_prompt(self.model, context.text, question, self._before)
+            before = self._before(cite.without_citations)  # its numbers are those of other passages
+            prompt = answer_prompt(self.model, context.text, question, before)
             yield from written_answer(self.model, prompt)
 
     def _quotes(self, question: str, context: Context) -> str:
@@ -228,11 +255,37 @@ class Conversation:
                 return fitting
         return found and TOO_LONG
 
-    @property
-    def _before(self) -> list[str]:
-        """The conversation so far, in lines of questions and answers."""
-        known = self.turns[-REMEMBERED:]
-        return [f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in known]
+    def _before(self, shown: Callable[[str], str] = str) -> list[str]:
+        """Return questions and answers so far, each answer as `shown` makes it."""
+        return [
+            f"Question: {bare_question(turn.question)}\nAnswer: {shown(turn.answer)}"
+            for turn in self.turns[-REMEMBERED:]
+        ]
+
+
+def bare_question(question: str) -> str:
+    """Return a question without the sign before it that says what it is looked up with.
+
+    Example:
+        >>> bare_question("+ And when?"), bare_question("=== operator")
+        ('And when?', '== operator')
+    """
+    bare = question.strip()
+    return bare[1:].lstrip() if bare.startswith((TOGETHER, ALONE)) else bare
+
+
+def written_in_full(model: Model, question: str, before: Sequence[str]) -> str:
+    r"""Return a question with what it refers to, as a model writes it; "" where it fails.
+
+    Some models write a label before it, and an answer behind it, as the conversation has them.
+
+    Example:
+        >>> model = Model.of(lambda prompt: "Question: Where is Ben?\nAnswer: On Corfu.")
+        >>> written_in_full(model, "Where is he?", ["Question: Who is it?\nAnswer: Ben."])
+        'Where is Ben?'
+    """
+    written = model.ask(standalone_prompt(model, question, before), str).value or ""
+    return REPLY.sub("", LABEL.sub("", written)).strip()
 
 
 def written_answer(model: Model, prompt: str) -> Iterator[str]:

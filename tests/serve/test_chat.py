@@ -152,6 +152,19 @@ def test_a_follow_up_is_looked_up_as_the_model_writes_it_out():
     assert standalone_question(messages, broken) == "And where does he live?"
 
 
+def test_the_numbers_in_earlier_answers_are_not_shown_beside_other_passages(index):
+    prompts = []
+    model = clew.Model.of(lambda prompt: prompts.append(prompt) or "Yes [1].")
+    messages = [
+        ChatMessage("user", "What is in argv[2]?"),
+        ChatMessage("assistant", "A path [2]."),
+        ChatMessage("user", QUESTION),
+    ]
+    answer = ServedIndex(index).ask(QUESTION, numbered=True)
+    assert list(answer_pieces(answer, messages, model)) == ["Yes [1]."]
+    assert "user: What is in argv[2]?\nassistant: A path.\n" in prompts[0]
+
+
 def test_the_prompt_has_the_passages_and_loses_the_oldest_messages_first(index):
     prompts = []
     model = clew.Model.of(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clew.cite import citations, quote_sources
+from clew.cite import citations, quote_sources, without_citations
 from clew.context import Context
-from clew.conversation import NOTHING, answer_prompt, standalone_prompt, written_answer
+from clew.conversation import NOTHING, answer_prompt, written_answer, written_in_full
 from clew.items import Item
 from clew.model import Model
 from clew.serve.served_index import AskedAnswer
@@ -53,9 +53,7 @@ def standalone_question(messages: Sequence[ChatMessage], model: Model | None) ->
     before = [one for one in messages if one.role in ("user", "assistant")][:-1]
     if model is None or not before:
         return question
-    prompt = standalone_prompt(model, question, _lines(before[-MAX_REMEMBERED:]))
-    written = model.ask(prompt, str).value or ""
-    return written.strip() or question
+    return written_in_full(model, question, _lines(before[-MAX_REMEMBERED:])) or question
 
 
 def answer_pieces(
@@ -107,8 +105,11 @@ def _prompt(context: Context, messages: Sequence[ChatMessage], model: Model) -> 
     while talk and talk[-1].role != "user":
         talk.pop()
     *before, question = talk
-    lines = _lines(before[-MAX_REMEMBERED:])
-    return answer_prompt(model, context.text, question.text, lines, wishes)
+    shown = [  # the numbers in an answer are those of other passages
+        one._replace(text=without_citations(one.text)) if one.role == "assistant" else one
+        for one in before[-MAX_REMEMBERED:]
+    ]
+    return answer_prompt(model, context.text, question.text, _lines(shown), wishes)
 
 
 def _lines(messages: Sequence[ChatMessage]) -> list[str]:
