@@ -364,6 +364,20 @@ def test_what_is_typed_is_answered_until_quit(capsys, monkeypatch):
     assert next(typed) == "never reached"
 
 
+def test_a_paste_that_is_too_long_does_not_end_the_chat(capsys, monkeypatch):
+    question, answer = "Who is the coxswain of the lifeboat?", "The lifeboat *Petrel*"
+    typed = "\n".join(["harbour " * 12_501, question, "harbour " * 12_499, "Is it it?", question])
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    code, out, err = run(capsys, "chat", str(HARBOUR), "--no-cache")
+    assert (code, out.count(answer)) == (2, 2)
+    assert "at most 100,000 characters" in err
+    assert max(map(len, err.splitlines())) < 400, "what was looked up is shown by its beginning"
+    both = ("--ask", "=", "--ask", question, "--ask", "/quit", "--ask", question)
+    code, out, err = run(capsys, "chat", str(HARBOUR), "--no-cache", *both)
+    assert (code, out.count(answer)) == (2, 1)
+    assert "at least one word" in err
+
+
 def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
     question = "Who is the coxswain of the lifeboat?"
     _, answer, _ = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--answer")
