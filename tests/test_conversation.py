@@ -378,6 +378,16 @@ def test_a_paste_that_is_too_long_does_not_end_the_chat(capsys, monkeypatch):
     assert "at least one word" in err
 
 
+def test_the_chat_says_that_a_filter_allows_nothing(capsys):
+    typed = (str(HARBOUR), "--no-cache", "--where", "file_name=nope.md")
+    question = "Who is the coxswain of the lifeboat?"
+    _, _, asked = run(capsys, "ask", *typed, question)
+    code, out, chatted = run(capsys, "chat", *typed, "--ask", question)
+    assert (code, NOTHING in out) == (0, True)
+    assert "the filter allows none of the passages; its metadata has file_name" in chatted
+    assert chatted.splitlines()[-1] == asked.splitlines()[-1]
+
+
 def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
     question = "Who is the coxswain of the lifeboat?"
     _, answer, _ = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--answer")

@@ -16,7 +16,7 @@ from clew.cli.question_options import (
     chosen_method,
     question_parameters,
 )
-from clew.cli.report import explanation, print_answer
+from clew.cli.report import explanation, nothing_in_words, print_answer
 from clew.cli.source import add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation, bare_question
@@ -124,7 +124,9 @@ def _answer(question: str, conversation: Conversation) -> bool:
     if turn.asked != bare_question(question):
         rest = "…" if len(turn.asked) > MAX_LOOKED_UP else ""
         print_remark(f"looked up: {turn.asked[:MAX_LOOKED_UP]}{rest}")
-    if turn.answer == NOTHING and turn.context.items:
+    if turn.context.nothing_found:
+        print_remark(nothing_in_words(turn.context, conversation.index))
+    elif turn.answer == NOTHING and turn.context.items:
         print_remark("/context shows what comes nearest")
     print_result()
     return True
