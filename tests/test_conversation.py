@@ -402,6 +402,18 @@ def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
     assert (code, nothing.strip()) in ((1, NOTHING), (0, NOTHING)), err
 
 
+@pytest.mark.parametrize(("question", "code"), [("+", 1), ("=", 1), ("== Oars?", 0)])
+def test_an_answer_is_looked_up_as_its_context_is(capsys, tmp_path, question, code):
+    (tmp_path / "oars.txt").write_text("Oars are of ash.")
+    looked_up = []
+    for more in ([], ["--answer"]):
+        html = tmp_path.parent / "page.html"
+        typed = (str(tmp_path), question, "--no-cache", "--html", str(html), *more)
+        assert run(capsys, "ask", *typed)[0] == code
+        looked_up.append(f"<title>{question}" in html.read_text(encoding="utf-8"))
+    assert looked_up == [True, True]
+
+
 def test_a_terminal_gets_links_to_the_file_and_a_pipe_gets_none(capsys, monkeypatch):
     asked = ("ask", str(HARBOUR), "Who is the coxswain of the lifeboat?", "--no-cache", "--sources")
     _, plain, _ = run(capsys, *asked)

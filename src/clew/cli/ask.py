@@ -37,7 +37,7 @@ from clew.cli.source import (
 )
 from clew.cli.terminal import print_json, print_remark, print_result
 from clew.context import Context, fallbacks
-from clew.conversation import NOTHING, TOO_LONG, Conversation
+from clew.conversation import ALONE, NOTHING, TOO_LONG, Conversation
 from clew.index.answer import UnusedModelWarning
 from clew.index.index import Index
 from clew.index.question import DEFAULT_BUDGET
@@ -146,7 +146,7 @@ def ask(options: argparse.Namespace) -> int:
             conversation = Conversation.of(index, **asked)
             if options.answer:
                 with metered() as meter:  # of the context and of the answer
-                    print_answer(options.question, conversation)
+                    print_answer(f"{ALONE}{options.question}", conversation)
                 context, usage = conversation.turns[-1].context, meter.usage
                 is_answered = conversation.turns[-1].answer not in (NOTHING, TOO_LONG)
             else:
