@@ -51,6 +51,30 @@ def test_what_refers_to_nothing_is_looked_up_as_it_stands(index, question):
     assert talk.standalone(question) == question.lstrip("=")
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("And in winter?", "A berth costs nine crowns in winter."),
+        ("What about winter?", "A berth costs nine crowns in winter."),
+        ("why?", "A berth costs two crowns in summer."),
+        ("And who runs the inn?", "Eleni Vassou runs the inn."),
+    ],
+)
+def test_what_says_too_little_is_looked_up_with_the_question_before_it(question, answer):
+    told = [
+        *("A berth costs two crowns in summer.", "A berth costs nine crowns in winter."),
+        *("The tower burnt down in winter.", "Nobody knows why.", "Eleni Vassou runs the inn."),
+        *(f"Boat number {n} is red in winter, as it was." for n in range(9)),
+    ]
+    talk = clew.Conversation.of(clew.Index.from_documents(told), recipe="bm25", limit=3)
+    first = "What does a berth cost in summer?"
+    assert "two crowns" in "".join(talk.ask(first))
+    said = "".join(talk.ask(question))
+    assert said.startswith(answer), (said, talk.turns[-1].asked)
+    goes_on = "inn" not in question
+    assert talk.turns[-1].asked == (f"{first} {question}" if goes_on else question)
+
+
 def test_the_first_question_refers_to_nothing(index):
     assert clew.Conversation.of(index).standalone("Where does he live?") == "Where does he live?"
 

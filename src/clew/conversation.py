@@ -2,7 +2,8 @@
 
 A follow-up question ("Where does she live?") is looked up with what it refers to. A language model
 writes it in full; without one, the names of the last answer and question are looked up with it
-where it has a pronoun. `Turn.asked` is what was looked up.
+where it has a pronoun, and the question before it where it says too little by itself ("And in
+winter?", "Why?"). `Turn.asked` is what was looked up.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from clew.items import Item
 from clew.model import Model, ModelError
 from clew.read import Names, Passage
 from clew.render import Render
-from clew.text.pronouns import has_pronoun
+from clew.text.pronouns import goes_on, has_pronoun, says_nothing
 from clew.text.words import contains_phrase, words
 from clew.types import may_ask_model
 
@@ -187,9 +188,10 @@ class Conversation:
         if self.model is not None:
             written = written_in_full(self.model, bare, self._before())
             return written if 0 < len(written) <= self.options.max_question else bare
-        if not has_pronoun(bare):
+        refers, continues = has_pronoun(bare), goes_on(bare)
+        if not (refers or continues):
             return bare
-        if names := self._names_of_last():
+        if refers and (names := self._names_of_last()):
             return f"{bare} {'; '.join(names)}"[: self.options.max_question]
         return self._behind(self._topic, bare)
 
@@ -239,6 +241,8 @@ class Conversation:
 
         Of a few words, such as "And why?", too little is left by itself.
         """
+        if says_nothing(question):
+            return self._fitting_quotes(context)
         found = self._fitting_quotes(context.changed(question=question))
         if found or len(words(question)) > FEW_WORDS:
             return found
