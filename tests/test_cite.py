@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 import clew
 from clew.cite import citations, quote_sources, quotes
+from clew.conversation import NOTHING
+from clew.text.asking import questions_in
 from clew.text.words import terms
 
 DOCUMENTS = [
@@ -57,6 +60,36 @@ def test_citations_are_read_as_models_write_them(text, numbers):
     items = list("abcd")
     assert citations(text, items) == {number: items[number - 1] for number in numbers}
     assert list(citations(text, items)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who runs the inn of Lindow, and who is the president of Paraguay and Uruguay?", True),
+        ("Who is the president of Paraguay and Uruguay? Who runs the inn of Lindow?", True),
+        ("¿Quién es presidente de Paraguay y Uruguay y quién abre la posada de Lindow?", True),
+        ("Who is the president of Paraguay, and who is the chancellor of Uruguay?", False),
+        ("Who runs Paraguay, Uruguay, Argentina and the mines of Bolivia?", False),
+    ],
+)
+def test_of_several_questions_in_one_those_are_answered_that_have_an_answer(question, said):
+    language = "es" if "¿" in question else "en"
+    inn = {"es": "Eleni abre la posada de Lindow.", "en": "Eleni Vassou runs the inn of Lindow."}
+    others = [f"Boat number {n} is painted each spring." for n in range(30)]
+    index = clew.Index.from_documents([inn[language], *others])
+    talk = clew.Conversation.of(index, recipe="bm25", min_relevance=0.0)
+    answer = "".join(talk.ask(question))
+    assert answer == (f"{inn[language]} [1]" if said else NOTHING)
+    parts = re.split(r"(?<=\?) |,? (?:and|y) (?=who|quién)", question)
+    alone = {"".join(clew.Conversation.of(index, recipe="bm25").ask(one)) for one in parts}
+    assert {answer} == ({one for one in alone if one != NOTHING} or {NOTHING})
+
+
+def test_a_question_that_is_pasted_is_taken_apart_in_no_time():
+    assert questions_in("a" + " " * 99_000 + "and who?") == ["a", "who?"]
+    assert questions_in("Is `a?b` so？为什么？") == ["Is `a?b` so？", "为什么？"]
+    talk = clew.Conversation.of(INDEX, recipe="bm25", min_relevance=0.0)
+    assert "".join(talk.ask("Whither Xerxes? " * 6_000)) == NOTHING
 
 
 def test_a_number_in_a_quoted_text_is_the_texts_own_and_cites_nothing():

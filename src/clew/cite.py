@@ -35,8 +35,9 @@ from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.phrases import pattern_of, phrases_of
-from clew.text.asking import covers_of_answers, is_question
+from clew.text.asking import covers_of_answers, is_question, questions_in
 from clew.text.definitions import DefinitionQuestion
+from clew.text.pronouns import says_nothing
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 SURE_RELEVANCE = 0.8  # no question without an answer had as much, of 24 that this leaves unsaid
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
+MAX_ASKED = 5  # questions in one; more are a text that was pasted
 UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
     "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
 )
@@ -158,7 +160,8 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
     Behind each sentence stands the number of its item. A row of a table or of a CSV file counts as
     a sentence. The answer needs no model, and says nothing that is not in the context. It is empty
     where one sentence covers less than a third, and the quotes together less than half, of what the
-    question asks for, unless the context is surely relevant.
+    question asks for, unless the context is surely relevant. Where several questions are asked in
+    one, and this holds of all together, those that have an answer are answered.
 
     Args:
         context: the answer to a question.
@@ -172,6 +175,22 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         >>> quotes(index.ask("Where does Ben live?", recipe="bm25"))
         'Ben lives on Corfu. [1]'
     """
+    if found := _quotes_of(context, max_quotes, index):
+        return found
+    # Of several questions in one, some may have an answer; the relevance is that of all.
+    asked = questions_in(context.question)
+    if not 1 < len(asked) <= MAX_ASKED or any(map(says_nothing, asked)):
+        return ""
+    found_for = (
+        _quotes_of(context.changed(question=one, relevance=None), max_quotes, index)
+        for one in asked
+    )
+    lines = dict.fromkeys(line for found in found_for for line in found.splitlines())
+    return "\n".join([*lines][:max_quotes])
+
+
+def _quotes_of(context: Context, max_quotes: int, index: Index | None) -> str:
+    """Return the quotes that answer a question as a whole."""
     candidates = [
         Sentence(
             *(number, item, piece.text, is_question(piece, context.question)),
