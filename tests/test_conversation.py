@@ -402,6 +402,30 @@ def test_a_paste_that_is_too_long_does_not_end_the_chat(capsys, monkeypatch):
     assert "at least one word" in err
 
 
+def test_what_a_command_says_is_done_by_its_own_options(capsys):
+    question = "Who is the coxswain of the lifeboat?"
+    _, _, err = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--recipe", "global")
+    assert "has no reports" in err
+    assert "--reports" in err
+    typed = ("--no-cache", "--model", "builtins:repr", "--prompt-tokens", "50")
+    code, _, err = run(capsys, "chat", str(HARBOUR), *typed, "--ask", question)
+    assert code == 2
+    assert "the ceiling is 50 (" in err
+    assert "--prompt-tokens)" in err
+
+
+def test_a_chat_about_stdin_takes_its_questions_from_the_command(capsys, monkeypatch):
+    typed = b"Oars are of ash.\n"
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": io.BytesIO(typed)})())
+    assert run(capsys, "chat", "-") == (
+        2,
+        "",
+        "clew: stdin is what is read: ask by --ask, since no question comes from there\n",
+    )
+    code, out, _ = run(capsys, "chat", "-", "--ask", "Of what are oars?")
+    assert (code, "Oars are of ash. [1]" in out) == (0, True)
+
+
 def test_the_chat_says_that_a_filter_allows_nothing(capsys):
     typed = (str(HARBOUR), "--no-cache", "--where", "file_name=nope.md")
     question = "Who is the coxswain of the lifeboat?"

@@ -17,7 +17,7 @@ from clew.cli.question_options import (
     question_parameters,
 )
 from clew.cli.report import explanation, nothing_in_words, print_answer
-from clew.cli.source import add_reading_options, one_or_several, open_source
+from clew.cli.source import STDIN, add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation, bare_question
 from clew.model import ModelError
@@ -74,6 +74,8 @@ def chat(options: argparse.Namespace) -> int:
     model failed or it is too long: no one is there to read it.
     """
     options.source = one_or_several(options.source)
+    if options.source == STDIN and not options.ask:
+        raise ValueError("stdin is what is read: ask by --ask, since no question comes from there")
     method, parameters = chosen_method(options), question_parameters(options)
     model = models.typed_model(options)
     index = open_source(options)
