@@ -75,6 +75,21 @@ def test_what_says_too_little_is_looked_up_with_the_question_before_it(question,
     assert talk.turns[-1].asked == (f"{first} {question}" if goes_on else question)
 
 
+def test_what_it_stands_for_is_what_was_asked_about():
+    told = [
+        "With the timeout of `wait_for`, a task is cancelled. None is no timeout.",
+        "A timeout works by a timer, which None stops.",
+        *(f"How do I know that part {n} works? None works as it does." for n in range(9)),
+    ]
+    talk = clew.Conversation.of(clew.Index.from_documents(told), recipe="bm25", limit=2)
+    first = "How do I cancel a task after a timeout?"
+    assert "wait_for" in "".join(talk.ask(first))
+    assert talk.standalone("How does it work?") == f"{first} How does it work?"
+    assert "timer" in "".join(talk.ask("How does it work?"))
+    for name in talk._names_of_last():
+        assert name.lower() not in ("how do i", "i")
+
+
 def test_the_first_question_refers_to_nothing(index):
     assert clew.Conversation.of(index).standalone("Where does he live?") == "Where does he live?"
 

@@ -37,6 +37,7 @@ from clew.seed.languages import LanguagesPart
 from clew.seed.phrases import pattern_of, phrases_of
 from clew.text.asking import covers_of_answers, is_question, questions_in
 from clew.text.definitions import DefinitionQuestion
+from clew.text.function_words import UNINFORMATIVE
 from clew.text.pronouns import says_nothing
 from clew.text.question_words import (
     STEM,
@@ -50,7 +51,6 @@ from clew.text.question_words import (
 )
 from clew.text.quotable import quotable
 from clew.text.spans import Span
-from clew.text.stems import FUNCTION_WORDS
 from clew.text.words import fold_case, words
 
 if TYPE_CHECKING:
@@ -60,9 +60,6 @@ MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 SURE_RELEVANCE = 0.8  # no question without an answer had as much, of 24 that this leaves unsaid
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
 MAX_ASKED = 5  # questions in one; more are a text that was pasted
-UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
-    "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
-)
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
 _BETWEEN = ",;，；、،؛"  # numbers, as commas and semicolons are written in several scripts
 _END_OF_QUOTE = re.compile(r"\[(\d+)\]$", re.MULTILINE)

@@ -2,8 +2,11 @@
 
 A follow-up question ("Where does she live?") is looked up with what it refers to. A language model
 writes it in full; without one, the names of the last answer and question are looked up with it
-where it has a pronoun, and the question before it where it says too little by itself ("And in
-winter?", "Why?"). `Turn.asked` is what was looked up.
+where it has a pronoun, and the question before it where that is "it" or "this", or where it says
+too little by itself ("And in winter?", "Why?"). `Turn.asked` is what was looked up.
+
+On four folders of documentation and source code, "How does it work?" behind 160 questions finds
+the passage of these in 800 tokens with the question for 88, and with names for 55.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from clew.items import Item
 from clew.model import Model, ModelError
 from clew.read import Names, Passage
 from clew.render import Render
-from clew.text.pronouns import goes_on, has_pronoun, says_nothing
+from clew.text.pronouns import goes_on, has_pronoun, says_nothing, stands_for_thing
 from clew.text.words import contains_phrase, words
 from clew.types import may_ask_model
 
@@ -188,10 +191,11 @@ class Conversation:
         if self.model is not None:
             written = written_in_full(self.model, bare, self._before())
             return written if 0 < len(written) <= self.options.max_question else bare
-        refers, continues = has_pronoun(bare), goes_on(bare)
-        if not (refers or continues):
+        refers = has_pronoun(bare)
+        if not refers and not goes_on(bare):
             return bare
-        if refers and (names := self._names_of_last()):
+        is_named = refers and not stands_for_thing(bare)
+        if is_named and (names := self._names_of_last()):
             return f"{bare} {'; '.join(names)}"[: self.options.max_question]
         return self._behind(self._topic, bare)
 
@@ -222,7 +226,10 @@ class Conversation:
         quoted = CITED.sub("", last.answer)
         read = [Passage(item.id, item.text) for item in last.context]
         passages = [Passage("answer", quoted), Passage("question", last.asked), *read]
-        answer, asked, *_ = READER.names(passages)
+        answer, asked, *_ = (
+            [name for name in names if not says_nothing(name)]  # as "How do I", of many questions
+            for names in READER.names(passages)
+        )
         new = [name for name in answer if not contains_phrase(name, last.asked)]
         return list(islice(dict.fromkeys([*new, *asked]), MAX_NAMES))
 

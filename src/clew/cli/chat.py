@@ -29,9 +29,10 @@ EXAMPLES = """examples:
   clew chat docs/ --ask "Who is the coxswain?" --ask "Where does he live?"
 
 A question may refer to the one before it ("Where does she live?"): a model writes it in full;
-without one the names of the last answer are looked up with it, or, where it says little by itself
-("And in winter?", "Why?"), the question before it; and what was looked up is shown. Begin with + to
-look a question up together with the one before it, with = to take it as it stands.
+without one the names of the last answer are looked up with it, or, for "it" and where it says
+little by itself ("And in winter?", "Why?"), the question before it; and what was looked up is
+shown. Begin with + to look a question up together with the one before it, with = to take it as it
+stands.
 
 While you chat: /why, /context and /sources show what the last answer was made of, /new forgets the
 conversation, /help lists this, /quit or Ctrl-D leaves."""

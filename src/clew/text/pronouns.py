@@ -5,7 +5,9 @@ The words are those of thirteen languages.
 
 from __future__ import annotations
 
-from clew.text.function_words import FUNCTION_WORDS_OF
+from collections.abc import Sequence
+
+from clew.text.function_words import FUNCTION_WORDS_OF, UNINFORMATIVE
 from clew.text.words import words
 
 PRONOUNS = frozenset(
@@ -37,8 +39,25 @@ def has_pronoun(question: str) -> bool:
         (False, True)
     """
     asked = words(question)
-    if PRONOUNS.intersection(asked) or any(sign in question for sign in UNSPACED):
-        return True
+    return _has_strong(question, asked) or _has_weak(asked)
+
+
+def stands_for_thing(question: str) -> bool:
+    """Return whether a question only has pronouns such as "it", for what was asked about.
+
+    Example:
+        >>> stands_for_thing("How does it work?"), stands_for_thing("Where does she live?")
+        (True, False)
+    """
+    asked = words(question)
+    return _has_weak(asked) and not _has_strong(question, asked)
+
+
+def _has_strong(question: str, asked: Sequence[str]) -> bool:
+    return bool(PRONOUNS.intersection(asked)) or any(sign in question for sign in UNSPACED)
+
+
+def _has_weak(asked: Sequence[str]) -> bool:
     return len(asked) <= MAX_WORDS_WITH_WEAK and bool(WEAK.intersection(asked))
 
 
@@ -78,4 +97,5 @@ def says_nothing(question: str) -> bool:
         (True, True, False)
     """
     asked = words(question)
-    return any(listed.issuperset(asked) for listed in FUNCTION_WORDS_OF.values()) and bool(asked)
+    listed = (UNINFORMATIVE, *FUNCTION_WORDS_OF.values())
+    return bool(asked) and any(one.issuperset(asked) for one in listed)
