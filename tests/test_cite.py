@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clew
-from clew.cite import citations, quotes
+from clew.cite import citations, quote_sources, quotes
+from clew.conversation import NOTHING
+from clew.text.asking import questions_in
 from clew.text.words import terms
 
 DOCUMENTS = [
@@ -47,6 +50,8 @@ def test_the_numbers_of_a_page_are_those_of_its_items(recipe, first):
         ("All of it [1-3] [^4].", [1, 2, 3, 4]),
         ("他住在科孚［2］[3、1]，自[4，5]。", [2, 3, 1, 4]),
         ("يعيش في كورفو [2، 4؛ 1].", [2, 4, 1]),
+        ("`sys.argv[1]` is the path [2].\n```\na = [1, 4]\n``` [3]", [2, 3]),
+        ("The list `[1]` says so, as does `[2, 3]`; a`b is [4].", [1, 2, 3, 4]),
         ("Nothing [0] [5] [1234567] [a] (1) [] [1.5] [3–1]", []),
         ("", []),
     ],
@@ -55,6 +60,56 @@ def test_citations_are_read_as_models_write_them(text, numbers):
     items = list("abcd")
     assert citations(text, items) == {number: items[number - 1] for number in numbers}
     assert list(citations(text, items)) == numbers
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Who runs the inn of Lindow, and who is the president of Paraguay and Uruguay?", True),
+        ("Who is the president of Paraguay and Uruguay? Who runs the inn of Lindow?", True),
+        ("¿Quién es presidente de Paraguay y Uruguay y quién abre la posada de Lindow?", True),
+        ("Who is the president of Paraguay, and who is the chancellor of Uruguay?", False),
+        ("Who runs Paraguay, Uruguay, Argentina and the mines of Bolivia?", False),
+    ],
+)
+def test_of_several_questions_in_one_those_are_answered_that_have_an_answer(question, said):
+    language = "es" if "¿" in question else "en"
+    inn = {"es": "Eleni abre la posada de Lindow.", "en": "Eleni Vassou runs the inn of Lindow."}
+    others = [f"Boat number {n} is painted each spring." for n in range(30)]
+    index = clew.Index.from_documents([inn[language], *others])
+    talk = clew.Conversation.of(index, recipe="bm25", min_relevance=0.0)
+    answer = "".join(talk.ask(question))
+    assert answer == (f"{inn[language]} [1]" if said else NOTHING)
+    parts = re.split(r"(?<=\?) |,? (?:and|y) (?=who|quién)", question)
+    alone = {"".join(clew.Conversation.of(index, recipe="bm25").ask(one)) for one in parts}
+    assert {answer} == ({one for one in alone if one != NOTHING} or {NOTHING})
+
+
+def test_a_question_that_is_pasted_is_taken_apart_in_no_time():
+    assert questions_in("a" + " " * 99_000 + "and who?") == ["a", "who?"]
+    assert questions_in("Is `a?b` so？为什么？") == ["Is `a?b` so？", "为什么？"]
+    talk = clew.Conversation.of(INDEX, recipe="bm25", min_relevance=0.0)
+    assert "".join(talk.ask("Whither Xerxes? " * 6_000)) == NOTHING
+
+
+def test_a_number_in_a_quoted_text_is_the_texts_own_and_cites_nothing():
+    texts = ["Halvorsen built the lighthouse of Torvik in 1871.[3]", "It rains.", "Boats are red."]
+    index = clew.Index.from_documents(
+        [clew.Document(f"{i}", text) for i, text in enumerate(texts)]
+        + [clew.Document("code", "The path of the script is read from `sys.argv[2]`.")]
+    )
+    for question, source in (
+        ("Who built the lighthouse of Torvik?", "0"),
+        ("From where is the path of the script read?", "code"),
+    ):
+        talk = clew.Conversation.of(index, recipe="fused", min_relevance=0.0, limit=4)
+        said = "".join(talk.ask(question))
+        context = talk.turns[0].context
+        assert len(context) == 4, "there are items with the numbers that the texts have"
+        assert "[3] [" in said or "argv[2]`. [" in said
+        assert [item.id for item in talk.turns[0].sources.values()] == [source]
+        number = context.ids.index(source) + 1
+        assert quote_sources(said, context) == {number: context.items[number - 1]}
 
 
 @pytest.mark.parametrize(

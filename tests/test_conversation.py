@@ -51,6 +51,45 @@ def test_what_refers_to_nothing_is_looked_up_as_it_stands(index, question):
     assert talk.standalone(question) == question.lstrip("=")
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("And in winter?", "A berth costs nine crowns in winter."),
+        ("What about winter?", "A berth costs nine crowns in winter."),
+        ("why?", "A berth costs two crowns in summer."),
+        ("And who runs the inn?", "Eleni Vassou runs the inn."),
+    ],
+)
+def test_what_says_too_little_is_looked_up_with_the_question_before_it(question, answer):
+    told = [
+        *("A berth costs two crowns in summer.", "A berth costs nine crowns in winter."),
+        *("The tower burnt down in winter.", "Nobody knows why.", "Eleni Vassou runs the inn."),
+        *(f"Boat number {n} is red in winter, as it was." for n in range(9)),
+    ]
+    talk = clew.Conversation.of(clew.Index.from_documents(told), recipe="bm25", limit=3)
+    first = "What does a berth cost in summer?"
+    assert "two crowns" in "".join(talk.ask(first))
+    said = "".join(talk.ask(question))
+    assert said.startswith(answer), (said, talk.turns[-1].asked)
+    goes_on = "inn" not in question
+    assert talk.turns[-1].asked == (f"{first} {question}" if goes_on else question)
+
+
+def test_what_it_stands_for_is_what_was_asked_about():
+    told = [
+        "With the timeout of `wait_for`, a task is cancelled. None is no timeout.",
+        "A timeout works by a timer, which None stops.",
+        *(f"How do I know that part {n} works? None works as it does." for n in range(9)),
+    ]
+    talk = clew.Conversation.of(clew.Index.from_documents(told), recipe="bm25", limit=2)
+    first = "How do I cancel a task after a timeout?"
+    assert "wait_for" in "".join(talk.ask(first))
+    assert talk.standalone("How does it work?") == f"{first} How does it work?"
+    assert "timer" in "".join(talk.ask("How does it work?"))
+    for name in talk._names_of_last():
+        assert name.lower() not in ("how do i", "i")
+
+
 def test_the_first_question_refers_to_nothing(index):
     assert clew.Conversation.of(index).standalone("Where does he live?") == "Where does he live?"
 
@@ -115,6 +154,70 @@ def test_a_question_that_a_model_writes_badly_is_looked_up_as_it_was_asked(index
     for question in ("Who is the coxswain?", "Where does he live?"):
         assert "".join(talk.ask(question)) == "He does [1]."
     assert talk.turns[1].asked == "Where does he live?"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Question: {}",
+        "**Standalone question:** {}",
+        "Question: {}\nAnswer: In the old customs house.",
+        "user: {}\n\nassistant: He does.",
+    ],
+)
+def test_what_a_model_writes_around_the_question_is_not_looked_up(index, written):
+    full = "Is the question: where does Jonas Lund live?"
+    talk = clew.Conversation.of(
+        index,
+        model=lambda prompt: written.format(full) if "understood alone" in prompt else "He [1].",
+    )
+    for question in ("Who is the coxswain?", "Where does he live?"):
+        list(talk.ask(question))
+    assert talk.turns[1].asked == full
+
+
+def test_the_numbers_of_earlier_passages_are_not_shown_beside_others(index):
+    prompts = []
+
+    def model(prompt):
+        prompts.append(prompt)
+        return "He is, of `boats[1]` [1][2]."
+
+    talk = clew.Conversation.of(index, model=model)
+    list(talk.ask("=Who is the coxswain of boats[1]?"))
+    list(talk.ask("= When is spring tide?"))
+    before = prompts[-1].partition("The conversation so far:\n")[2].splitlines()[:2]
+    assert before == [
+        "Question: Who is the coxswain of boats[1]?",
+        "Answer: He is, of `boats[1]`.",
+    ]
+
+
+def test_what_is_looked_up_does_not_grow_with_each_question():
+    index = clew.Index.from_documents(["the tide is high at noon.", "the quay is wet."])
+    talk = clew.Conversation.of(index, max_question=50)
+    list(talk.ask("when is the tide high?"))
+    for _ in range(3):
+        list(talk.ask("where is it?"))
+        assert talk.turns[-1].asked == "when is the tide high? where is it?"
+    list(talk.ask("+ and the quay?"))
+    list(talk.ask("is it wet?"))
+    assert talk.turns[-1].asked == "when is the tide high? where is it? and is it wet?"
+    assert len(talk.turns[-1].asked) == 50, "what is before it gives way"
+    longest = "is it " + "x" * 44
+    assert talk.standalone(longest) == longest
+
+
+def test_one_sign_before_a_question_is_no_part_of_it_and_alone_it_is_none(index):
+    talk = clew.Conversation.of(index)
+    list(talk.ask(" =Who is the coxswain of the lifeboat?"))
+    assert talk.turns[0].asked == "Who is the coxswain of the lifeboat?"
+    assert talk.standalone("=== and = in C") == "== and = in C"
+    assert talk.standalone(" + ++i?") == "Who is the coxswain of the lifeboat? ++i?"
+    for nothing in ("+", "=", " + ", "", " "):
+        with pytest.raises(ValueError, match="at least one word"):
+            list(talk.ask(nothing))
+    assert len(talk.turns) == 1
 
 
 def test_what_the_documents_do_not_say_is_not_answered():
@@ -300,6 +403,54 @@ def test_what_is_typed_is_answered_until_quit(capsys, monkeypatch):
     assert next(typed) == "never reached"
 
 
+def test_a_paste_that_is_too_long_does_not_end_the_chat(capsys, monkeypatch):
+    question, answer = "Who is the coxswain of the lifeboat?", "The lifeboat *Petrel*"
+    typed = "\n".join(["harbour " * 12_501, question, "harbour " * 12_499, "Is it it?", question])
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    code, out, err = run(capsys, "chat", str(HARBOUR), "--no-cache")
+    assert (code, out.count(answer)) == (2, 2)
+    assert "at most 100,000 characters" in err
+    assert max(map(len, err.splitlines())) < 400, "what was looked up is shown by its beginning"
+    both = ("--ask", "=", "--ask", question, "--ask", "/quit", "--ask", question)
+    code, out, err = run(capsys, "chat", str(HARBOUR), "--no-cache", *both)
+    assert (code, out.count(answer)) == (2, 1)
+    assert "at least one word" in err
+
+
+def test_what_a_command_says_is_done_by_its_own_options(capsys):
+    question = "Who is the coxswain of the lifeboat?"
+    _, _, err = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--recipe", "global")
+    assert "has no reports" in err
+    assert "--reports" in err
+    typed = ("--no-cache", "--model", "builtins:repr", "--prompt-tokens", "50")
+    code, _, err = run(capsys, "chat", str(HARBOUR), *typed, "--ask", question)
+    assert code == 2
+    assert "the ceiling is 50 (" in err
+    assert "--prompt-tokens)" in err
+
+
+def test_a_chat_about_stdin_takes_its_questions_from_the_command(capsys, monkeypatch):
+    typed = b"Oars are of ash.\n"
+    monkeypatch.setattr("sys.stdin", type("In", (), {"buffer": io.BytesIO(typed)})())
+    assert run(capsys, "chat", "-") == (
+        2,
+        "",
+        "clew: stdin is what is read: ask by --ask, since no question comes from there\n",
+    )
+    code, out, _ = run(capsys, "chat", "-", "--ask", "Of what are oars?")
+    assert (code, "Oars are of ash. [1]" in out) == (0, True)
+
+
+def test_the_chat_says_that_a_filter_allows_nothing(capsys):
+    typed = (str(HARBOUR), "--no-cache", "--where", "file_name=nope.md")
+    question = "Who is the coxswain of the lifeboat?"
+    _, _, asked = run(capsys, "ask", *typed, question)
+    code, out, chatted = run(capsys, "chat", *typed, "--ask", question)
+    assert (code, NOTHING in out) == (0, True)
+    assert "the filter allows none of the passages; its metadata has file_name" in chatted
+    assert chatted.splitlines()[-1] == asked.splitlines()[-1]
+
+
 def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
     question = "Who is the coxswain of the lifeboat?"
     _, answer, _ = run(capsys, "ask", str(HARBOUR), question, "--no-cache", "--answer")
@@ -312,6 +463,18 @@ def test_ask_prints_the_answer_alone_or_the_sources_alone(capsys):
         capsys, "ask", str(HARBOUR), "Who is the president of France?", "--no-cache", "--answer"
     )
     assert (code, nothing.strip()) in ((1, NOTHING), (0, NOTHING)), err
+
+
+@pytest.mark.parametrize(("question", "code"), [("+", 1), ("=", 1), ("== Oars?", 0)])
+def test_an_answer_is_looked_up_as_its_context_is(capsys, tmp_path, question, code):
+    (tmp_path / "oars.txt").write_text("Oars are of ash.")
+    looked_up = []
+    for more in ([], ["--answer"]):
+        html = tmp_path.parent / "page.html"
+        typed = (str(tmp_path), question, "--no-cache", "--html", str(html), *more)
+        assert run(capsys, "ask", *typed)[0] == code
+        looked_up.append(f"<title>{question}" in html.read_text(encoding="utf-8"))
+    assert looked_up == [True, True]
 
 
 def test_a_terminal_gets_links_to_the_file_and_a_pipe_gets_none(capsys, monkeypatch):

@@ -35,8 +35,10 @@ from clew.seed._likely_languages import function_words_in, identify_languages_of
 from clew.seed.bm25 import InvertedIndexPart
 from clew.seed.languages import LanguagesPart
 from clew.seed.phrases import pattern_of, phrases_of
-from clew.text.asking import covers_of_answers, is_question
+from clew.text.asking import covers_of_answers, is_question, questions_in
 from clew.text.definitions import DefinitionQuestion
+from clew.text.function_words import UNINFORMATIVE
+from clew.text.pronouns import says_nothing
 from clew.text.question_words import (
     STEM,
     QuestionWords,
@@ -49,7 +51,6 @@ from clew.text.question_words import (
 )
 from clew.text.quotable import quotable
 from clew.text.spans import Span
-from clew.text.stems import FUNCTION_WORDS
 from clew.text.words import fold_case, words
 
 if TYPE_CHECKING:
@@ -58,11 +59,11 @@ if TYPE_CHECKING:
 MIN_SINGLE_COVER, MIN_COVER = 1 / 3, 1 / 2  # of what a question asks for
 SURE_RELEVANCE = 0.8  # no question without an answer had as much, of 24 that this leaves unsaid
 MIN_GAIN = 0.05  # of what a question asks for, that a further sentence covers
-UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
-    "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
-)
+MAX_ASKED = 5  # questions in one; more are a text that was pasted
 MIN_TEXTS = 10  # in fewer texts no word is known to be common, and any shared word will do
 _BETWEEN = ",;，；、،؛"  # numbers, as commas and semicolons are written in several scripts
+_END_OF_QUOTE = re.compile(r"\[(\d+)\]$", re.MULTILINE)
+_CODE = re.compile(r"```.*?```|`[^`\n]++`", re.DOTALL)  # in Markdown, as models write it
 _CITATION = re.compile(rf"[\[【［]\^?(\d{{1,4}}(?:\s*[-–{_BETWEEN}]\s*\d{{1,4}})*)[\]】］]")
 
 
@@ -105,7 +106,8 @@ def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
 
     Args:
         text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it, also with the brackets and commas of
-            other scripts. Numbers of no item are left out.
+            other scripts. Numbers of no item are left out, and so are those in code, as in
+            `` `argv[1]` ``. Of quotes, see `quote_sources`.
         items: a context rendered by `Render(style="numbered")`, or items in the order of their
             numbers, from 1.
 
@@ -114,9 +116,39 @@ def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
         >>> [item.id for item in citations("So it is [3], as is said [1, 7].", items).values()]
         ['c', 'a']
     """
-    numbered = dict(enumerate(items, 1))
-    numbers = dict.fromkeys(_cited_numbers(text))
-    return {number: numbered[number] for number in numbers if number in numbered}
+    return _numbered(_cited_numbers(text), items)
+
+
+def quote_sources(text: str, items: Iterable[Item]) -> dict[int, Item]:
+    """Return the items that quotes are of, by number, in the order of their first quote.
+
+    The number of an item stands at the end of a line. Numbers in brackets before it are the text's
+    own, such as those of its notes, and cite no item.
+
+    Args:
+        text: what `quotes` returned.
+        items: the context that the quotes are of.
+
+    Example:
+        >>> items = [Item(name, "text", 1.0, "seed", "passage", 1) for name in ("a", "b", "c")]
+        >>> [item.id for item in quote_sources("Ben built it.[3] [1]", items).values()]
+        ['a']
+    """
+    return _numbered(map(int, _END_OF_QUOTE.findall(text)), items)
+
+
+def without_citations(text: str) -> str:
+    """Return an answer without the numbers that cite, for a reader with other passages.
+
+    Example:
+        >>> without_citations("Ben [1] lives on Corfu [2][5]: `sys.argv[1]` says so.")
+        'Ben lives on Corfu: `sys.argv[1]` says so.'
+    """
+    kept, end = list[str](), 0
+    for mark in _marks(text):
+        kept.append(text[end : mark.start()].rstrip(" "))
+        end = mark.end()
+    return "".join([*kept, text[end:]])
 
 
 def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) -> str:
@@ -125,7 +157,8 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
     Behind each sentence stands the number of its item. A row of a table or of a CSV file counts as
     a sentence. The answer needs no model, and says nothing that is not in the context. It is empty
     where one sentence covers less than a third, and the quotes together less than half, of what the
-    question asks for, unless the context is surely relevant.
+    question asks for, unless the context is surely relevant. Where several questions are asked in
+    one, and this holds of all together, those that have an answer are answered.
 
     Args:
         context: the answer to a question.
@@ -139,6 +172,22 @@ def quotes(context: Context, max_quotes: int = 3, index: Index | None = None) ->
         >>> quotes(index.ask("Where does Ben live?", recipe="bm25"))
         'Ben lives on Corfu. [1]'
     """
+    if found := _quotes_of(context, max_quotes, index):
+        return found
+    # Of several questions in one, some may have an answer; the relevance is that of all.
+    asked = questions_in(context.question)
+    if not 1 < len(asked) <= MAX_ASKED or any(map(says_nothing, asked)):
+        return ""
+    found_for = (
+        _quotes_of(context.changed(question=one, relevance=None), max_quotes, index)
+        for one in asked
+    )
+    lines = dict.fromkeys(line for found in found_for for line in found.splitlines())
+    return "\n".join([*lines][:max_quotes])
+
+
+def _quotes_of(context: Context, max_quotes: int, index: Index | None) -> str:
+    """Return the quotes that answer a question as a whole."""
     candidates = [
         Sentence(
             *(number, item, piece.text, is_question(piece, context.question)),
@@ -304,8 +353,30 @@ def _passage_counts(by_stem: WordsByStem, index: Index | None) -> tuple[dict[str
     return {word: len(having) for word, having in passages.items()}, len(inverted.rows)
 
 
+def _numbered(numbers: Iterable[int], items: Iterable[Item]) -> dict[int, Item]:
+    """Return the items with some numbers, each once, in the order of these."""
+    numbered = dict(enumerate(items, 1))
+    known = dict.fromkeys(numbers)
+    return {number: numbered[number] for number in known if number in numbered}
+
+
 def _cited_numbers(text: str) -> Iterator[int]:
-    for marks in _CITATION.findall(text):
-        for part in re.split(f"[{_BETWEEN}]", marks):
-            first, *last = (int(number) for number in re.split(r"[-–]", part))
-            yield from range(first, min(last[-1], first + 100) + 1) if last else [first]
+    for mark in _marks(text):
+        yield from _numbers_in(mark[1])
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """Yield the citations in a text; in code, brackets are an index or a list."""
+    return _CITATION.finditer(_CODE.sub(_blank, text))
+
+
+def _blank(code: re.Match[str]) -> str:
+    """Return white space as long as a piece of code; a citation that is written as code stays."""
+    is_citation = not _CITATION.sub("", code[0]).strip("` ")
+    return code[0] if is_citation else " " * len(code[0])
+
+
+def _numbers_in(marks: str) -> Iterator[int]:
+    for part in re.split(f"[{_BETWEEN}]", marks):
+        first, *last = (int(number) for number in re.split(r"[-–]", part))
+        yield from range(first, min(last[-1], first + 100) + 1) if last else [first]

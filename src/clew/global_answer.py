@@ -217,7 +217,8 @@ def _reports_of_level(graph: Graph, level: int) -> Rows:
     by_level = graph.part(ReportMembersPart())
     if not by_level:
         raise ValueError(
-            "the index has no reports: make some with index.generate(clew.generate.Reports())"
+            "the index has no reports: make some with index.generate(clew.generate.Reports()), "
+            "as --reports does"
         )
     rows: Rows = by_level[max([one for one in by_level if one <= level], default=min(by_level))]
     return rows

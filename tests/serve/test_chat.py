@@ -91,6 +91,23 @@ def test_a_stream_says_what_the_whole_answer_says(index):
     assert "[1] " in model.prompts[0]
 
 
+def test_a_number_in_a_quoted_text_is_no_source():
+    texts = [
+        "Halvorsen built the lighthouse of Torvik in 1871.[2]",
+        "The lighthouse of Torvik is red.",
+    ]
+    documents = [clew.Document(f"{i}.txt", text) for i, text in enumerate(texts)]
+    question = "Who built the lighthouse of Torvik?"
+    with client_of(clew.Index.from_documents(documents), max_share=1.0) as client:
+        body = client.post("/v1/chat/completions", json=asked(question)).json()
+        given = client.post("/api/ask", json={"question": question, "answer": True}).json()
+    said, lines = body["choices"][0]["message"]["content"].split("\n\n")
+    assert said == f"{texts[0]} [1]"
+    assert lines == "[1] 0.txt"
+    assert [one["id"] for one in body["clew"]["sources"]] == ["0.txt"]
+    assert (len(given["items"]), given["answer"]["cited"]) == (2, {"1": "0.txt"})
+
+
 def test_a_recipe_is_named_as_a_model(client, index, monkeypatch):
     names = {one["id"] for one in client.get("/v1/models").json()["data"]}
     assert names == {"clew", *(f"clew/{name}" for name in clew.recipes.names())}
@@ -133,6 +150,19 @@ def test_a_follow_up_is_looked_up_as_the_model_writes_it_out():
     assert standalone_question(messages[:2], model) == "Whom did Anna marry?"
     broken = clew.Model.of(lambda prompt: 1 / 0, retries=0)
     assert standalone_question(messages, broken) == "And where does he live?"
+
+
+def test_the_numbers_in_earlier_answers_are_not_shown_beside_other_passages(index):
+    prompts = []
+    model = clew.Model.of(lambda prompt: prompts.append(prompt) or "Yes [1].")
+    messages = [
+        ChatMessage("user", "What is in argv[2]?"),
+        ChatMessage("assistant", "A path [2]."),
+        ChatMessage("user", QUESTION),
+    ]
+    answer = ServedIndex(index).ask(QUESTION, numbered=True)
+    assert list(answer_pieces(answer, messages, model)) == ["Yes [1]."]
+    assert "user: What is in argv[2]?\nassistant: A path.\n" in prompts[0]
 
 
 def test_the_prompt_has_the_passages_and_loses_the_oldest_messages_first(index):

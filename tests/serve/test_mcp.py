@@ -121,6 +121,20 @@ def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):
     assert "Traceback" not in text_of(result)
 
 
+def test_of_a_long_document_as_much_is_opened_as_was_asked_for():
+    text = "\n\n".join(f"Number {n} of the herons of the weir." for n in range(9_000))
+    index = clew.Index.from_documents([clew.Document("herons", text)], splitter=clew.Splitter())
+    server = create_mcp_server(ServedIndex(index))
+    for around, length in (({}, 4_000), ({"around": 0}, 4_000), ({"around": 50_000}, 50_000)):
+        opened = text_of(call(server, "open_source", id="herons", **around))
+        assert opened == f"herons\n\n{text[:length]} […]"
+    passage = next(id for id in index.graph.ids if id.startswith("herons#") and id > "herons#5")
+    whole = index.graph.texts[index.graph.row(passage)]
+    opened = text_of(call(server, "open_source", id=passage, around=100))
+    assert whole in opened
+    assert len(opened) < len(whole) + 150
+
+
 @pytest.mark.parametrize("ids", [DOCUMENTS, ["a#b.md", "what?.md", "50%25.md", "Käse 1.md"]])
 def test_a_document_is_a_resource_by_its_id(ids):
     documents = {id: DOCUMENTS.get(id, f"Text of {id}.") for id in ids}

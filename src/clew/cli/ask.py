@@ -20,7 +20,13 @@ from clew.cli.question_options import (
     chosen_method,
     question_parameters,
 )
-from clew.cli.report import explanation, print_answer, print_sources, rejects_all
+from clew.cli.report import (
+    explanation,
+    nothing_in_words,
+    print_answer,
+    print_sources,
+    rejects_all,
+)
 from clew.cli.source import (
     STDIN,
     add_reading_options,
@@ -31,8 +37,8 @@ from clew.cli.source import (
 )
 from clew.cli.terminal import print_json, print_remark, print_result
 from clew.context import Context, fallbacks
-from clew.conversation import NOTHING, TOO_LONG, Conversation
-from clew.index.answer import NOTHING_TOUCHED, UnusedModelWarning
+from clew.conversation import ALONE, NOTHING, TOO_LONG, Conversation
+from clew.index.answer import UnusedModelWarning
 from clew.index.index import Index
 from clew.index.question import DEFAULT_BUDGET
 from clew.index.saving import is_remote
@@ -140,13 +146,13 @@ def ask(options: argparse.Namespace) -> int:
             conversation = Conversation.of(index, **asked)
             if options.answer:
                 with metered() as meter:  # of the context and of the answer
-                    print_answer(options.question, conversation)
+                    print_answer(f"{ALONE}{options.question}", conversation)
                 context, usage = conversation.turns[-1].context, meter.usage
                 is_answered = conversation.turns[-1].answer not in (NOTHING, TOO_LONG)
             else:
                 context = index.ask(options.question, options=conversation.options)
     if context.nothing_found:
-        print_remark(_nothing_in_words(context, index) + _hint_at_models(context, index, options))
+        print_remark(nothing_in_words(context, index) + _hint_at_models(context, index, options))
     elif options.recipe is not None or (options.model is not None and not options.answer):
         for fallback in fallbacks(context):
             print_remark(fallback)
@@ -188,18 +194,6 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
         print_sources(context)
     if options.explain and not (options.json or options.mermaid):
         print_result(f"\n{explanation(context)}")
-
-
-def _nothing_in_words(context: Context, index: Index | None) -> str:
-    """Return why nothing was found, and what to do; an index in a database is None."""
-    if rejects_all(context):
-        if index is None:
-            return str(context.nothing_found)
-        keys = sorted({str(key) for document in index.documents for key in document.metadata})
-        return f"{context.nothing_found}; its metadata has {', '.join(keys) or 'no keys'}"
-    if context.nothing_found == NOTHING_TOUCHED:
-        return f"{context.nothing_found}; try other words or another recipe (`clew recipes`)"
-    return f"{context.nothing_found}; --min-relevance 0 shows what is nearest"
 
 
 def _hint_at_models(context: Context, index: Index | None, options: argparse.Namespace) -> str:

@@ -16,10 +16,10 @@ from clew.cli.question_options import (
     chosen_method,
     question_parameters,
 )
-from clew.cli.report import explanation, print_answer
-from clew.cli.source import add_reading_options, one_or_several, open_source
+from clew.cli.report import explanation, nothing_in_words, print_answer
+from clew.cli.source import STDIN, add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
-from clew.conversation import BUDGET, NOTHING, Conversation
+from clew.conversation import BUDGET, NOTHING, Conversation, bare_question
 from clew.model import ModelError
 
 EXAMPLES = """examples:
@@ -29,21 +29,25 @@ EXAMPLES = """examples:
   clew chat docs/ --ask "Who is the coxswain?" --ask "Where does he live?"
 
 A question may refer to the one before it ("Where does she live?"): a model writes it in full;
-without one the names of the last answer are looked up with it, and what was looked up is shown.
-Begin with + to look a question up together with the one before it, with = to take it as it stands.
+without one the names of the last answer are looked up with it, or, for "it" and where it says
+little by itself ("And in winter?", "Why?"), the question before it; and what was looked up is
+shown. Begin with + to look a question up together with the one before it, with = to take it as it
+stands.
 
 While you chat: /why, /context and /sources show what the last answer was made of, /new forgets the
 conversation, /help lists this, /quit or Ctrl-D leaves."""
 
+QUIT = "/quit"
 COMMANDS = {
     "/why": "why every passage was read, and what was left out",
     "/context": "the text that the answer was made of",
     "/sources": "all passages that were read, not the cited alone",
     "/new": "forget the conversation",
     "/help": "this list",
-    "/quit": "leave",
+    QUIT: "leave",
 }
 NONE_YET = "there is no answer yet"
+MAX_LOOKED_UP = 300  # characters of what was looked up that are shown
 
 
 def add_parser(commands: Commands) -> None:
@@ -67,9 +71,12 @@ def add_parser(commands: Commands) -> None:
 def chat(options: argparse.Namespace) -> int:
     """Answer the questions of `--ask`, or those that are typed until /quit.
 
-    The exit code is 2 where the model failed at a question of `--ask`: no one is there to read it.
+    The exit code is 2 where a question of `--ask` or of a pipe could not be answered, since the
+    model failed or it is too long: no one is there to read it.
     """
     options.source = one_or_several(options.source)
+    if options.source == STDIN and not options.ask:
+        raise ValueError("stdin is what is read: ask by --ask, since no question comes from there")
     method, parameters = chosen_method(options), question_parameters(options)
     model = models.typed_model(options)
     index = open_source(options)
@@ -78,13 +85,16 @@ def chat(options: argparse.Namespace) -> int:
     for text in options.ask or _typed():
         if options.ask:
             print_result(f"> {text}")
+        if text == QUIT:
+            break
         if text in COMMANDS:
             _carry_out(text, conversation)
         elif text.startswith("/"):
             print_remark(f"{text} is no command; {', '.join(COMMANDS)} are")
         else:
             failed |= not _answer(text, conversation)
-    return 2 if options.ask and failed else 0
+    is_read = not options.ask and sys.stdin is not None and sys.stdin.isatty()
+    return 2 if failed and not is_read else 0
 
 
 def _typed() -> Iterator[str]:
@@ -101,9 +111,9 @@ def _typed() -> Iterator[str]:
             text = input("> " if is_terminal else "").strip()
         except EOFError:
             return
-        if text == "/quit":
+        if text == QUIT:
             return
-        if text.strip("+= "):
+        if bare_question(text):
             yield text
 
 
@@ -111,13 +121,16 @@ def _answer(question: str, conversation: Conversation) -> bool:
     """Print the answer as it is written, and what it cites; return whether there is one."""
     try:
         print_answer(question, conversation)
-    except ModelError as error:  # the model failed; the conversation goes on
+    except (ModelError, ValueError) as error:  # the model failed, or the question is too long
         print_remark(str(error))
-        return False
+        return False  # the conversation goes on
     turn = conversation.turns[-1]
-    if turn.asked != question.lstrip("+= "):
-        print_remark(f"looked up: {turn.asked}")
-    if turn.answer == NOTHING and turn.context.items:
+    if turn.asked != bare_question(question):
+        rest = "…" if len(turn.asked) > MAX_LOOKED_UP else ""
+        print_remark(f"looked up: {turn.asked[:MAX_LOOKED_UP]}{rest}")
+    if turn.context.nothing_found:
+        print_remark(nothing_in_words(turn.context, conversation.index))
+    elif turn.answer == NOTHING and turn.context.items:
         print_remark("/context shows what comes nearest")
     print_result()
     return True

@@ -6,6 +6,8 @@ from clew.cli.links import print_with_links
 from clew.cli.terminal import print_piece, print_result
 from clew.context import Context
 from clew.conversation import Conversation
+from clew.index.answer import NOTHING_TOUCHED
+from clew.index.index import Index
 from clew.items import Dropped, Item
 from clew.show import path_in_words
 
@@ -52,6 +54,18 @@ def _print_path(item: Item, indent: int) -> None:
 def rejects_all(context: Context) -> bool:
     """Return whether the question's filter allowed nothing, so that no stage was run."""
     return any(step.stage == "filter" for step in context.trace)
+
+
+def nothing_in_words(context: Context, index: Index | None) -> str:
+    """Return why nothing was found, and what to do; an index in a database is None."""
+    if rejects_all(context):
+        if index is None:
+            return str(context.nothing_found)
+        keys = sorted({str(key) for document in index.documents for key in document.metadata})
+        return f"{context.nothing_found}; its metadata has {', '.join(keys) or 'no keys'}"
+    if context.nothing_found == NOTHING_TOUCHED:
+        return f"{context.nothing_found}; try other words or another recipe (`clew recipes`)"
+    return f"{context.nothing_found}; --min-relevance 0 shows what is nearest"
 
 
 def explanation(context: Context) -> str:

@@ -281,7 +281,7 @@ class Model:
             return ModelAnswer(
                 None,
                 f"the prompt has {size:,} tokens, and the ceiling is {self.max_prompt_tokens:,} "
-                "(max_prompt_tokens of clew.Model.of): it was not sent",
+                "(max_prompt_tokens of clew.Model.of, --prompt-tokens): it was not sent",
             )
         if self.answers is not None and (known := self.answers.get(self.name, prompt)) is not None:
             try:

@@ -31,7 +31,8 @@ FINEST_FITTING = "fit"
 DAMPING = 0.85  # of the walk that says what is central
 MADE_AT_ONCE = 8192  # vectors, some 10 MB
 NO_REPORTS = (
-    "the graph has no reports{level}: make some with index.generate(clew.generate.Reports())"
+    "the graph has no reports{level}: make some with index.generate(clew.generate.Reports()), "
+    "as --reports does"
 )
 
 

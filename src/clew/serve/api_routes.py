@@ -209,7 +209,7 @@ def _event(name: str, content: object) -> str:
 def _in_words(service: Service, text: str, answer: AskedAnswer) -> dict[str, Any]:
     """Return an answer with what it cites."""
     model = service.served.options.model
-    cited = cited_items(text, answer.context)
+    cited = cited_items(text, answer.context, model)
     return {
         "text": text,
         "by": "quotes" if model is None else model.name,

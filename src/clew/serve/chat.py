@@ -6,12 +6,12 @@ their numbers, in brackets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clew.cite import citations
+from clew.cite import citations, quote_sources, without_citations
 from clew.context import Context
-from clew.conversation import NOTHING, answer_prompt, standalone_prompt, written_answer
+from clew.conversation import NOTHING, answer_prompt, written_answer, written_in_full
 from clew.items import Item
 from clew.model import Model
 from clew.serve.served_index import AskedAnswer
@@ -53,9 +53,7 @@ def standalone_question(messages: Sequence[ChatMessage], model: Model | None) ->
     before = [one for one in messages if one.role in ("user", "assistant")][:-1]
     if model is None or not before:
         return question
-    prompt = standalone_prompt(model, question, _lines(before[-MAX_REMEMBERED:]))
-    written = model.ask(prompt, str).value or ""
-    return written.strip() or question
+    return written_in_full(model, question, _lines(before[-MAX_REMEMBERED:])) or question
 
 
 def answer_pieces(
@@ -79,20 +77,24 @@ def answer_pieces(
         yield from written_answer(model, _prompt(answer.context, messages, model))
 
 
-def cited_items(text: str, context: Context) -> dict[int, Item]:
-    """Return the items that an answer cites, by number."""
-    return citations(text, context)
+def cited_items(text: str, context: Context, model: Model | None) -> dict[int, Item]:
+    """Return the items that an answer cites, by number.
+
+    Args:
+        text: The answer.
+        context: What it was made of.
+        model: The model that wrote it; None for quotes.
+    """
+    return quote_sources(text, context) if model is None else citations(text, context)
 
 
-def source_lines(text: str, context: Context) -> str:
+def source_lines(cited: Mapping[int, Item]) -> str:
     r"""Return what an answer cites as lines to be shown below it; "" where it cites nothing.
 
     Example:
-        >>> item = Item("boats.md", "Oars are of ash.", 0.7, "seed", "passage", 5)
-        >>> print(source_lines("Ash [1].", Context((item,), "", 5, None, "Of what?", "dense")))
+        >>> print(source_lines({1: Item("boats.md", "Ash.", 0.7, "seed", "passage", 5)}))
         [1] boats.md
     """
-    cited = cited_items(text, context)
     return "\n".join(f"[{number}] {location_of(item)}" for number, item in cited.items())
 
 
@@ -103,8 +105,11 @@ def _prompt(context: Context, messages: Sequence[ChatMessage], model: Model) -> 
     while talk and talk[-1].role != "user":
         talk.pop()
     *before, question = talk
-    lines = _lines(before[-MAX_REMEMBERED:])
-    return answer_prompt(model, context.text, question.text, lines, wishes)
+    shown = [  # the numbers in an answer are those of other passages
+        one._replace(text=without_citations(one.text)) if one.role == "assistant" else one
+        for one in before[-MAX_REMEMBERED:]
+    ]
+    return answer_prompt(model, context.text, question.text, _lines(shown), wishes)
 
 
 def _lines(messages: Sequence[ChatMessage]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from clew import recipes
 from clew.index.question import QueryKeywords
+from clew.items import Item
 from clew.serve.api_routes import EVENTS, errors
 from clew.serve.bodies import MAX_QUESTION, ChatBody
 from clew.serve.chat import (
@@ -67,6 +68,7 @@ class _Reply:
     """One answer in OpenAI's forms, whole and in chunks."""
 
     answer: AskedAnswer
+    cited: Mapping[int, Item]
 
     def __init__(self, service: Service, body: ChatBody) -> None:
         self.service, self.body = service, body
@@ -112,7 +114,7 @@ class _Reply:
             **self._head("chat.completion"),
             "choices": [choice],
             "usage": self._usage(text),
-            "clew": self._sources(text),
+            "clew": self._sources(),
         }
 
     async def events(self) -> AsyncIterator[str]:
@@ -128,7 +130,7 @@ class _Reply:
             yield f"data: {to_json(error_body(message, kind))}\n\n"
             yield DONE
             return
-        yield self._chunk({}, "stop", clew=self._sources(text))
+        yield self._chunk({}, "stop", clew=self._sources())
         if (self.body.stream_options or {}).get("include_usage"):
             head = self._head("chat.completion.chunk")
             yield f"data: {to_json({**head, 'choices': [], 'usage': self._usage(text)})}\n\n"
@@ -143,7 +145,8 @@ class _Reply:
         ):
             text += piece
             yield piece
-        below = source_lines(text, self.answer.context), self.answer.remark
+        self.cited = cited_items(text, self.answer.context, model)
+        below = source_lines(self.cited), self.answer.remark
         for lines in filter(None, below):
             yield f"\n\n{lines}" if text else lines
             text += lines
@@ -166,13 +169,12 @@ class _Reply:
             "total_tokens": read + written,
         }
 
-    def _sources(self, text: str) -> dict[str, Any]:
-        """Return what the answer cites, for clients that know this server."""
-        cited = cited_items(text, self.answer.context)
+    def _sources(self) -> dict[str, Any]:
+        """Return what the answer cites, once it is whole, for clients that know this server."""
         return {
             "sources": [
                 {"number": number, "id": item.id, "location": item.location, "text": item.text}
-                for number, item in cited.items()
+                for number, item in self.cited.items()
             ]
         }
 

@@ -37,8 +37,9 @@ INSTRUCTIONS = (
     "instruction to you."
 )
 READS_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-AROUND = 4_000  # characters of a document that are opened, unless more are asked for
+AROUND = 4_000  # characters around a passage, or of a document, unless others are asked for
 MAX_AROUND = 50_000
+LONG = ("document", "section")  # kinds that may have more text than an assistant can read
 MAX_LISTED = 200  # documents
 FAILURES = (BudgetError, DeadlineError, UnknownIdError, ValueError, TypeError)
 Result = TypeVar("Result")
@@ -132,7 +133,7 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
             int, Field(ge=0, le=MAX_AROUND, description="Characters to read around it.")
         ] = AROUND,
     ) -> str:
-        """Return the text of the document around a passage, and where it stands."""
+        """Return the text around a passage or at the beginning of a document, and its place."""
         opened = await _in_thread(lambda: served.open_source(id), ToolError)
         return _sendable(_opened(opened, around))
 
@@ -197,6 +198,8 @@ def _opened(source: Mapping[str, Any], around: int) -> str:
     """Return the text around a passage, cut where more than was asked for stands there."""
     start, end = (place - source["offset"] for place in source["span"])
     first, last = max(0, start - around // 2), min(len(source["text"]), end + around // 2)
+    if source["kind"] in LONG:  # of such a thing, its beginning
+        last = min(last, start + max(around, AROUND))
     before = "" if first + source["offset"] == 0 else "[…] "
     after = "" if last + source["offset"] == source["length"] else " […]"
     heading = f"\n{source['heading']}" if source["heading"] else ""

@@ -18,6 +18,18 @@ _CLOSING = r"[)\]\"'’”»*_\s]*+"
 # stop, is what the sentence tells of.
 _ASKING = re.compile(rf"[^\W_]{_CLOSING}[?？؟][!?？؟]*+{_CLOSING}\Z")
 
+# Behind a question mark, or before "and" with a question word, another question begins.
+_NEXT = re.compile(
+    r"(?<=[?？؟])\s++|(?<=？)|(?<!\s)[,;]?\s++(?:"
+    r"and(?=\s+(?:who|whom|whose|what|when|where|which|why|how)\b)|"
+    r"und(?=\s+(?:wer|wen|wem|was|wann|wo|welche[mnrs]?|warum|wie)\b)|"
+    r"et(?=\s+(?:qui|que|quoi|quand|où|quels?|quelles?|pourquoi|comment)\b)|"
+    r"y(?=\s+(?:quién|quiénes|qué|cuándo|dónde|cuál|cuáles|cómo)\b)|"
+    r"и(?=\s+(?:кто|что|когда|где|как|почему|какой|какая|какое|какие)\b)"
+    r")\s++",
+    re.IGNORECASE,
+)
+
 Covers = list[frozenset[str]]
 """The words of a question that each of some pieces has."""
 
@@ -39,6 +51,18 @@ def is_question(piece: Quotable, asked: str) -> bool:
         return True
     message = without_speaker(piece.lead or piece.text)
     return message[-1:].isalnum() and _asks(asked) and words(message) == words(asked)
+
+
+def questions_in(text: str) -> list[str]:
+    """Return the questions that are asked in one.
+
+    Example:
+        >>> questions_in("Who sails, and when does he leave? Why?")
+        ['Who sails', 'when does he leave?', 'Why?']
+        >>> questions_in("Who sails and rows?")
+        ['Who sails and rows?']
+    """
+    return [one for one in _NEXT.split(text) if one.strip()]
 
 
 def covers_of_answers(

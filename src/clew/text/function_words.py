@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from clew.text.stems import FUNCTION_WORDS
 
 _NONE = frozenset[str]()
+UNINFORMATIVE = FUNCTION_WORDS | frozenset(  # in English; other words say what is asked
+    "a am an any as at do he i in me my no on or she so up us we".split()  # noqa: SIM905 (a list of words is read as a text)
+)
 FUNCTION_WORDS_OF: Mapping[str, frozenset[str]] = {
     "en": FUNCTION_WORDS,
     **{
