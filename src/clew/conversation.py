@@ -38,8 +38,8 @@ READER = Names(min_passages=1)
 CITED = re.compile(r"\[\d+\]")
 TOGETHER, ALONE = "+", "="  # before a question: look it up with the one before it, or by itself
 # A model that goes on with the conversation writes these around the question.
-LABEL = re.compile(r"\A[\W_]*(?:\w+ )?(?:question|user)\W*?:[\s*_]*", re.IGNORECASE)
-REPLY = re.compile(r"\n\W*(?:answer|assistant)\W*?:.*", re.IGNORECASE | re.DOTALL)
+LABEL = re.compile(r"\A[\W_]*+(?:\w++ )?(?:question|user)[^\w:]*+:[\s*_]*+", re.IGNORECASE)
+REPLY = re.compile(r"\n[^\w\n]*+(?:answer|assistant)[^\w:]*+:.*", re.IGNORECASE | re.DOTALL)
 NOTHING = "The files say nothing about that."
 TOO_LONG = "What answers is longer than the budget: a larger one holds it."
 ANSWER = (
