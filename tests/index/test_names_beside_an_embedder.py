@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from clew import Document, Index, NamesAndSymbols, Query, Symbols
+from clew import Document, Embedder, Index, NamesAndSymbols, Query, Symbols, recipes
 from clew.graph import (
     BareSegment,
     VectorColumn,
@@ -20,6 +21,7 @@ from clew.graph import (
 from clew.index import in_place
 from clew.index.config import DEFAULT_LINKS, LINKS_OF_NAMES
 from clew.link import Synonym
+from clew.seed import MappedFacts
 from clew.seed._shared import READ_FOR_FACTS, facts_of_best, nearest_of_best
 from clew.store import manifest
 from tests.index.test_in_place import described
@@ -229,3 +231,41 @@ def test_rows_without_vectors_behave_as_rows_of_zeros():
     assert np.array_equal(grown[:], np.concatenate([zeros, rows[:2]]))
     with pytest.raises(ValueError, match="do not fit"):
         with_bare_runs(rows, runs + 1)
+
+
+def test_an_embedder_may_embed_a_question_for_facts_otherwise():
+    """Such as with another instruction. Here facts are looked for as if Naxos were asked about."""
+    facts = {"a": [("Anna", "sails to", "Corfu")], "b": [("Ben", "sails to", "Naxos")]}
+    documents = [Document("a", "A ferry leaves at nine."), Document("b", "A boat leaves at ten.")]
+
+    def embed(texts):
+        return [[1.0, "Corfu" in text, "Naxos" in text] for text in texts]
+
+    def embed_fact_question(text):
+        return embed([text.replace("Corfu", "Naxos")])[0]
+
+    plain = Embedder("places", embed, lambda text: embed([text])[0])
+    nearest = []
+    for embedder in (plain, replace(plain, embed_fact_question=embed_fact_question)):
+        index = Index.from_documents(documents, facts=facts, embedder=embedder)
+        seed = _Kept(MappedFacts(1))
+        index.ask("Who sails to Corfu?", recipe=replace(recipes.get("fused"), seed=seed))
+        nearest += [index.graph.facts.texts[fact] for fact in seed.found[0].facts]
+    assert nearest == ["Anna sails to Corfu", "Ben sails to Naxos"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A seed that keeps what another one finds."""
+
+    seed: object
+    found: list = field(default_factory=list)
+
+    def on(self, graph):
+        find = self.seed.on(graph)
+
+        def find_seeds(query):
+            self.found.append(find(query))
+            return self.found[-1]
+
+        return find_seeds

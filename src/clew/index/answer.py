@@ -199,7 +199,10 @@ def _answer_in_time(index: IndexContents, query: Query, budget: int, method: Met
         context = _empty(query.text, budget, method, "relevance", why)
         return context.changed(relevance=found.best)
     weight = finish_in_time(lambda: _vector_weight(index, query), "preparation")
-    query = replace(query, relevance=found, vector_weight=weight, compared=compared)
+    of_facts = finish_in_time(lambda: _fact_vector(index, query), "embedder")
+    query = replace(
+        query, relevance=found, vector_weight=weight, compared=compared, fact_vector=of_facts
+    )
     bound = finish_in_time(lambda: _bound(method, index.graph, query), "preparation")
     context = finish_in_time(lambda: bound(query, budget), "answer", grace=PAGE_SECONDS)
     if not isinstance(context, Context):
@@ -412,6 +415,14 @@ def _unit_vector(index: IndexContents, vector: ArrayLike) -> Vectors:
     dimension, zeros = index.graph.vectors.shape[1], index.embedder.allows_zero_vectors
     row: Vectors = normalize_vectors([vector], ["the question"], dimension, zeros=zeros)[0]
     return row
+
+
+def _fact_vector(index: IndexContents, query: Query) -> Vectors | None:
+    """Return the vector that facts are compared with, by an embedder that has one of their own."""
+    embed, graph = index.embedder.embed_fact_question, index.graph
+    if embed is None or query.fact_likeness is not None or not len(graph.facts):
+        return None
+    return _unit_vector(index, embed(canonical_text(graph, query.text)))
 
 
 def _fact_likeness(index: IndexContents, question: str) -> Callable[[list[str]], Vectors] | None:
