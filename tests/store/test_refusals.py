@@ -245,13 +245,13 @@ def rewritten(folder, change):
 def test_an_index_of_a_newer_clew_is_neither_read_nor_written_over(embed, small, tmp_path):
     small.save(tmp_path)
     rewritten(
-        tmp_path, lambda content: content.update(format=9, clew="7.0", settings={"unknown": 1})
+        tmp_path, lambda content: content.update(format=10, clew="7.0", settings={"unknown": 1})
     )
     before = listed(tmp_path)
     for attempt in (lambda: Index.load(tmp_path, embedder=embed), lambda: small.save(tmp_path)):
         with pytest.raises(
             ValueError,
-            match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 9; this clew reads 8 and earlier: upgrade clew",
+            match=r"MANIFEST-00000001\.json was saved by clew 7\.0 in format 10; this clew reads 9 and earlier: upgrade clew",
         ):
             attempt()
     assert listed(tmp_path) == before
