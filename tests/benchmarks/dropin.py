@@ -7,7 +7,7 @@ A set is a folder that `clew measure` reads. Its passages go into LangChain's st
 embedder is a sentence-transformers model, or a function texts -> vectors; without one it is clew's
 own, fitted on the set. Every row answers from the store's vectors; the full indexes are clew's own
 of the whole set with `Names`, one by the store's vectors and one by clew's, and one for which
-nothing is asked but that passages have the store's vectors.
+nothing is asked but that passages have the store's vectors, beside the same without names.
 
 Recall of the gold passages among the best 2, 5 and 10, and in a context of 512 tokens; the paired
 difference from the store, and from words beside vectors, with its 95 % interval; and for a question the texts embedded, the searches
@@ -152,9 +152,13 @@ def compare(
     documents = benchmark.documents
     index = clew.Index.from_documents(documents, extractor=names)
     plain = clew.Index.from_documents(documents, embedder=embeddings.embedder)
+    nameless = clew.Index.from_documents(
+        documents, extractor=clew.Symbols(), embedder=embeddings.embedder
+    )
     answers = answers_of(store, lengths) | {
         "`budgeted` with both": over_store(store, recipe="budgeted"),
         "full index, clew's vectors": of_clew(index.ask),
+        "full index, the same vectors, no names": of_clew(nameless.ask),
         "full index, the same vectors, as it comes": of_clew(plain.ask),
     }
     if embeds_facts:
