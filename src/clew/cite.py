@@ -106,8 +106,8 @@ def citations(text: str, items: Iterable[Item]) -> dict[int, Item]:
 
     Args:
         text: an answer with `[1]`, `[2, 5]` or `[1-3]` in it, also with the brackets and commas of
-            other scripts. Numbers of no item are left out, and so are those in code, as in
-            `` `argv[1]` ``. Of quotes, see `quote_sources`.
+            other scripts. Numbers of no item are left out, and so are those in code in
+            Markdown, such as the index of a list. Of quotes, see `quote_sources`.
         items: a context rendered by `Render(style="numbered")`, or items in the order of their
             numbers, from 1.
 
