@@ -27,7 +27,7 @@ def config_for(
 ) -> IndexConfig:
     """Return the configuration that an index of some documents is built with.
 
-    Where nobody has asked for names, they are read only if nobody has said what the facts are.
+    Names that nobody has asked for are read only where no facts are given.
 
     Args:
         config: What was asked for.
