@@ -54,7 +54,7 @@ from clew.seed.in_neighbours import (
 from clew.seed.in_own_words import LinkedWordsPart
 from clew.seed.languages import Languages, LanguagesPart
 from clew.seed.section_sizes import SUMMARY, SectionSizesPart
-from clew.text.stems import stem_words
+from clew.text.stems import stems_in_each
 from clew.text.words import terms
 
 KEY_BYTES = 16
@@ -194,8 +194,8 @@ class CorpusFigures:
         """Return every stem that a word of the question may have, in the languages of the index."""
         words = terms(self.searched(question))
         own = likely_language(self.searched(question), self.languages)
-        languages = dict.fromkeys([own, *self.languages])
-        return list(dict.fromkeys(stem for one in languages for stem in stem_words(words, one)))
+        stems = stems_in_each(words, dict.fromkeys([own, *self.languages]))
+        return list(dict.fromkeys(stem for one in zip(*stems, strict=True) for stem in one))
 
     def searched(self, question: str) -> str:
         """Return the text of a question that is searched."""

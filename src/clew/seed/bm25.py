@@ -34,7 +34,7 @@ from clew.seed._stem_numbers import Forms, RunStems
 from clew.seed.languages import Languages, LanguagesPart
 from clew.text.kept import Kept
 from clew.text.numbering import GrownNumbers
-from clew.text.stems import FUNCTION_WORDS, stem_words
+from clew.text.stems import FUNCTION_WORDS, stem_words, stems_in_each
 from clew.text.words import terms, terms_of_all
 from clew.types import Query, Seeds
 
@@ -176,14 +176,14 @@ class InvertedIndex:
     def _stems(self, wanted: Sequence[str], own: str) -> list[tuple[str, bool]]:
         languages = dict.fromkeys([own, *self.languages])
         collected = list[tuple[str, bool]]()
-        for stems in zip(*(stem_words(wanted, one) for one in languages), strict=True):
+        for stems in stems_in_each(wanted, languages):
             known = next((stem for stem in stems if self._has(stem)), None)
             collected.append((stems[0], False) if known is None else (known, True))
         return collected
 
     def numbers_of(self, wanted: Sequence[str]) -> list[set[int]]:
         """Return the numbers of the stems that each term has in the languages of the nodes."""
-        stems = zip(*(stem_words(wanted, one) for one in self.languages), strict=True)
+        stems = stems_in_each(wanted, self.languages)
         return [{self.stems[stem] for stem in of_one if self._has(stem)} for of_one in stems]
 
     def _has(self, stem: str) -> bool:

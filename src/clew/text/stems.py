@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from clew.text.kept import Kept
+from clew.text.spelling import in_one_spelling
 from clew.text.words import words, words_of_all
 
 if TYPE_CHECKING:
@@ -149,13 +150,15 @@ def likeliest_language(text: str, among: tuple[str, ...]) -> str:
 def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
     """Return the stems of words; the words themselves in a language without a stemmer.
 
+    British words have the stems of American ones; see `clew.text.spelling`.
+
     Args:
         unstemmed: The words, casefolded.
         language: An ISO 639-1 code, or "".
 
     Example:
-        >>> stem_words(["ferries", "berthing"], "en"), stem_words(["ferries"], "")
-        (['ferri', 'berth'], ['ferries'])
+        >>> stem_words(["ferries", "harbours"], "en"), stem_words(["ferries"], "")
+        (['ferri', 'harbor'], ['ferries'])
     """
     listed = list(unstemmed)
     if language not in STEMMERS:
@@ -164,16 +167,41 @@ def stem_words(unstemmed: Iterable[str], language: str) -> list[str]:
     stems = list(map(kept.get, listed))
     if not all(stems):  # which shows quicker than whether None is among them
         missing = [i for i, known in enumerate(stems) if known is None]
-        import Stemmer
-
-        # An object of the library is for one thread; a new one takes microseconds.
-        stemmer = Stemmer.Stemmer(STEMMERS[language], 0)
         new = [listed[i] for i in missing]
-        made = stemmer.stemWords(new)
+        made = _stemmed(in_one_spelling(new) if language == "en" else new, language)
         kept.put_all(new, made)
         for i, stem in zip(missing, made, strict=True):
             stems[i] = stem
     return cast("list[str]", stems)
+
+
+def stems_in_each(unstemmed: Sequence[str], languages: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the stems of each word in each of some languages.
+
+    Behind them stands the stem of an English word as it is spelt: an index that was saved before
+    there was one spelling for all has that of a British word.
+
+    Args:
+        unstemmed: The words, casefolded.
+        languages: ISO 639-1 codes, or "".
+
+    Example:
+        >>> stems_in_each(["ferries", "harbour"], ["fr", "en"])
+        [('ferr', 'ferri', 'ferri'), ('harbour', 'harbor', 'harbour')]
+    """
+    names = list(languages)
+    stems = [stem_words(unstemmed, one) for one in names]
+    if "en" in names:
+        stems.append(_stemmed(unstemmed, "en"))
+    return list(zip(*stems, strict=True))
+
+
+def _stemmed(unstemmed: Sequence[str], language: str) -> list[str]:
+    import Stemmer
+
+    # An object of the library is for one thread; a new one takes microseconds.
+    stems: list[str] = Stemmer.Stemmer(STEMMERS[language], 0).stemWords(list(unstemmed))
+    return stems
 
 
 @lru_cache(maxsize=32)
