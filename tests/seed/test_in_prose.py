@@ -1,4 +1,4 @@
-"""Documents stand before source code, and that before what tests it, unless tests are asked for."""
+"""Documents stand before source code, tests and release notes, unless these are asked for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHERS = ("src/kiln.py", "cmd/kiln.go", "docs/tests/kiln.md", "latest.py", "hatc
 
 def factors(question, graph):
     query = Query(question)
-    changed = np.asarray(InProse(BM25(), 0.9, 0.7).on(graph)(query).scores)
+    changed = np.asarray(InProse(BM25(), 0.9, 0.7, how_to_share=1).on(graph)(query).scores)
     return changed / np.asarray(BM25().on(graph)(query).scores)
 
 
@@ -96,8 +96,100 @@ def test_paths_of_tests_in_many_languages():
     assert is_test_code("docs/tests/kiln.md") is None
 
 
+USES = (
+    "How do I heat the kiln?",
+    "how to heat kilns",
+    "Where can I heat a kiln?",
+    "heat the kiln",
+    "Kiln heat",
+)
+OTHER_QUESTIONS = (
+    "What heats the kiln?",
+    "Which function heats the kiln?",
+    "where the kiln is heated",
+    "kiln heat implementation",
+    "heat(kiln)",
+    "kiln.heat",
+    "kiln HeatOfKiln",
+    "kiln of heat_up",
+)
+
+
+def shares(question, paths, **options):
+    """Return what each path keeps of a score that all have alike."""
+    graph = Graph.of([TEXT] * len(paths), metadata=[{"path": path} for path in paths])
+    query = Query(question)
+    changed = np.asarray(InProse(BM25(), **options).on(graph)(query).scores)
+    return (changed / np.asarray(BM25().on(graph)(query).scores)).tolist()
+
+
+def test_who_wants_to_do_something_reads_how_a_program_is_used():
+    paths, options = ("docs/kiln.md", "kiln.py", "test_kiln.py"), {"how_to_share": 0.5}
+    for question in USES:
+        assert shares(question, paths, **options) == pytest.approx([1, 0.5, 0.5]), question
+    for question in OTHER_QUESTIONS:
+        assert shares(question, paths, **options) == pytest.approx([1, 0.9, 0.65]), question
+    for question in (*USES, *OTHER_QUESTIONS):  # there is nothing else to read
+        assert shares(question, paths[1:], **options) == pytest.approx([1, 0.65])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "CHANGELOG.md",
+        "CHANGES",
+        "changes.rst",
+        "docs/release_notes.rst",
+        "docs/releases/4.2.txt",
+        "C:\\kiln\\whatsnew\\2.0.html",
+        "doc/announce/release-8.0.0.rst",
+        "NEWS.md",
+        "HISTORY.rst",
+        "changelog_20.html",
+        "Kiln 3 Release Notes.pdf",
+    ],
+)
+def test_release_notes_come_behind_what_explains(path):
+    paths = (path, "docs/kiln.md", "kiln.py")
+    assert shares("What heats the kiln?", paths) == pytest.approx([0.7, 1, 0.9])
+    assert shares("How do I change the heat of a new kiln?", paths) == pytest.approx([0.7, 1, 0.7])
+    assert shares("What heats the kiln?", [path, path]) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is new about the kiln?",
+        "When was the heat of the kiln introduced?",
+        "Does the kiln heat up since 2.0?",
+        "What changed about the kiln?",
+        "How do I heat the kiln in version 3?",
+        "Which release heats the kiln?",
+        "Was the heat of the kiln removed?",
+    ],
+)
+def test_a_question_on_changes_reads_release_notes(question):
+    assert shares(question, ("CHANGELOG.md", "docs/kiln.md")) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "docs/history.md",
+        "news/2024.md",
+        "RELEASE.md",
+        "src/changes.py",
+        "docs/changing.md",
+        "new.md",
+    ],
+)
+def test_what_only_sounds_like_release_notes_is_none(path):
+    share = 0.9 if path.endswith(".py") else 1
+    assert shares("What heats the kiln?", (path, "docs/kiln.md")) == pytest.approx([share, 1])
+
+
 def test_a_share_that_is_none_is_an_error():
-    with pytest.raises(ValueError, match=r"from 0 to 1; got 1\.5 and 0\.65"):
+    with pytest.raises(ValueError, match=r"from 0 to 1; got code_share=1\.5"):
         InProse(BM25(), 1.5)
-    with pytest.raises(ValueError, match=r"from 0 to 1; got 0\.9 and -1"):
-        InProse(BM25(), test_share=-1)
+    with pytest.raises(ValueError, match=r"got test_share=-1, notes_share=2"):
+        InProse(BM25(), test_share=-1, notes_share=2)
