@@ -105,9 +105,7 @@ USES = (
 )
 OTHER_QUESTIONS = (
     "What heats the kiln?",
-    "Which function heats the kiln?",
     "where the kiln is heated",
-    "kiln heat implementation",
     "heat(kiln)",
     "kiln.heat",
     "kiln HeatOfKiln",
@@ -131,6 +129,17 @@ def test_who_wants_to_do_something_reads_how_a_program_is_used():
         assert shares(question, paths, **options) == pytest.approx([1, 0.9, 0.65]), question
     for question in (*USES, *OTHER_QUESTIONS):  # there is nothing else to read
         assert shares(question, paths[1:], **options) == pytest.approx([1, 0.65])
+
+
+def test_who_asks_for_source_code_reads_it_before_documents():
+    paths = ("docs/kiln.md", "kiln.py", "test_kiln.py", "NEWS.md")
+    for question in ("Which function heats the kiln?", "How is the heat of a kiln implemented?"):
+        assert shares(question, paths) == pytest.approx([0.9, 1, 0.65, 0.7]), question
+        assert shares(question, (paths[0], paths[2])) == pytest.approx([1, 1])
+        assert shares(question, paths[::3]) == pytest.approx([1, 0.7])
+    for question in ("What heats the kiln?", "What classifies a kiln?"):
+        assert shares(question, paths) == pytest.approx([1, 0.9, 0.65, 0.7]), question
+    assert shares("How do I implement a kiln?", paths) == pytest.approx([1, 0.7, 0.65, 0.7])
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,23 @@ def test_the_word_i_is_no_class_of_that_name():
     assert asked_facts(index, "Who calls `I`?") == {"saw calls I"}
 
 
+@pytest.mark.parametrize("question", ["Where is the cut wood of Tom?", "who calls the cut wood"])
+def test_words_behind_an_article_are_a_name_where_nothing_goes_on(index, question):
+    assert asked_facts(index, question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where is the cut wood storage?",
+        "who calls the cut wood dealer",
+        "What is this cut wood pile",
+    ],
+)
+def test_words_behind_an_article_that_go_on_are_no_name(index, question):
+    assert not asked_facts(index, question)
+
+
 def test_words_that_are_a_name_of_some_test_alone_do_not_ask_for_it():
     code = "SECRET_KEY = 1\n\ndef cut_wood(): return SECRET_KEY\n"
 

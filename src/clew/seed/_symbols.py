@@ -38,6 +38,14 @@ _PARENT = re.compile(r"[`'\"]?\s+(?:method\s+)?(?:of|in)\s+(?:(?:the|an?)\s+)?(?
 # Behind an indefinite article, or with one behind it, a word is a kind of thing and no name.
 _ONE_OF_MANY = re.compile(r"(?:\A|\s)an?\s\Z", re.IGNORECASE)
 _OF_ONE_OF_MANY = re.compile(r"\s+(?:function|method)\s+of\s+an?\s", re.IGNORECASE)
+# "The language server protocol" is about no `language_server`, as "the cookie jar is" may be about
+# a `cookie_jar`: behind an article, a word that goes on makes another thing of the words before.
+_ARTICLE = re.compile(r"(?:\A|\s)(?:the|this|that)\s\Z", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r" (?!(?:am|and|are|at|be|been|by|call(?:ed|s)?|can|cannot|class|defined?|do|does|for|from|"
+    r"function|get|gets|has|have|if|implemented|in|into|is|it|method|module|of|on|or|overrid\w+|"
+    r"raised?|set|so|that|then|to|used?|was|were|when|where|which|while|with)\b)[^\W\d]{3,}"
+)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|get|gets|being)\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.?!]\s")
 
@@ -214,13 +222,16 @@ class SymbolTable:
     def _spaced(self, question: str, names: list[tuple[int, int]], first: int) -> int:
         """Return the position behind the words of a symbol's name, as in "get meta refresh"."""
         start = names[first][0]
-        if _ONE_OF_MANY.search(question[max(start - MAX_CUE, 0) : start]):
+        before = question[max(start - MAX_CUE, 0) : start]
+        if _ONE_OF_MANY.search(before):
             return first + 1
         for behind in range(min(first + MAX_WORDS, len(names)), first + 1, -1):
             words = names[first:behind]
             gaps = (question[a:b] for (_, a), (b, _) in pairwise(words))
             joined = "_".join(question[a:b].lower() for a, b in words)
             if joined in self.rows_of_words and all(gap == " " for gap in gaps):
+                if _ARTICLE.search(before) and _GOES_ON.match(question, words[-1][1]):
+                    return first + 1
                 return behind
         return first + 1
 

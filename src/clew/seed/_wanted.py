@@ -1,4 +1,4 @@
-"""What a question wants to read, by its words: how something is done, tests, or what changed."""
+"""What a question wants to read, by its words: how one does something, source code, changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ _ASKS = re.compile(
     r"[?_()]|::|\w\.[A-Za-z]|[a-z][A-Z]"
     r"|\b(?i:who|what|where|which|when|why|how|is|are|does|do|can)\b"
     r"|\b(?i:function|class|method|struct|implement\w*|defin\w+)\b"
+)
+_ON_CODE = re.compile(
+    r"\b(?:functions?|methods?|class(?:es)?|structs?|traits?|implement\w*|source code|internally)\b"
 )
 _ON_TESTS = re.compile(
     r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
@@ -36,6 +39,18 @@ def asks_how_to(question: str) -> bool:
     """
     folded = fold_case(question)
     return bool(_HOW_TO.search(folded) or _WANTS.search(folded)) or not _ASKS.search(question)
+
+
+def asks_for_code(question: str) -> bool:
+    """Return whether a question is on how something is written, and not on how it is done.
+
+    Example:
+        >>> asks_for_code("Which function heats the kiln?"), asks_for_code("What heats it?")
+        (True, False)
+        >>> asks_for_code("How do I implement my own kiln?")
+        False
+    """
+    return bool(_ON_CODE.search(fold_case(question))) and not asks_how_to(question)
 
 
 def asks_for_tests(question: str) -> bool:

@@ -23,7 +23,7 @@ from clew.algorithms.ranking import top_k
 from clew.graph import Graph, Rows
 from clew.seed._release_notes import is_release_notes
 from clew.seed._test_code import is_test_code
-from clew.seed._wanted import asks_for_changes, asks_for_tests, asks_how_to
+from clew.seed._wanted import asks_for_changes, asks_for_code, asks_for_tests, asks_how_to
 from clew.seed.in_own_words import InOwnWords
 from clew.text.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
 from clew.types import Query, Seed, Seeds
@@ -40,12 +40,14 @@ class InProse:
 
     Which that is, the path of the file says. Where no other document stands among the best, source
     code and release notes keep their scores; tests do where all code is theirs or the question is
-    on tests, release notes where it is on versions or on what changed. A question that names a file
-    of source code has the scores of the other seed.
+    on tests, release notes where it is on versions or on what changed. Where it is on functions or
+    on how something is implemented, documents are lowered and source code is not. A question that
+    names a file of source code has the scores of the other seed.
 
     Attributes:
         seed: the other seed.
-        code_share: of its score that a passage of source code keeps, in [0, 1].
+        code_share: of its score that a passage of source code keeps, in [0, 1]; one of a document
+            where the question is on source code.
         test_share: the same of source code that tests.
         how_to_share: the most that either keeps where somebody wants to do something, in [0, 1].
         notes_share: what a passage of release notes or of a changelog keeps, in [0, 1].
@@ -101,16 +103,21 @@ class InProse:
 
     def _shares(self, kinds: AbstractSet[Kind], question: str) -> Mapping[Kind, float]:
         """Return what each kind keeps where some kinds are among the best."""
-        most = self.how_to_share if asks_how_to(question) else 1.0
-        of_code = 1.0 if kinds.isdisjoint(("document", "notes")) else min(self.code_share, most)
+        of_code = of_documents = 1.0
+        if not kinds.isdisjoint(("document", "notes")):
+            if asks_for_code(question):
+                of_documents = self.code_share if "code" in kinds else 1.0
+            else:
+                most = self.how_to_share if asks_how_to(question) else 1.0
+                of_code = min(self.code_share, most)
         # Where all code tests, this may be the name of a folder that holds the whole program.
         is_test_lower = {"code", "test"} <= kinds and not asks_for_tests(question)
         are_notes_lower = "document" in kinds and not asks_for_changes(question)
         return {
-            "document": 1.0,
+            "document": of_documents,
             "code": of_code,
             "test": min(self.test_share, of_code) if is_test_lower else of_code,
-            "notes": self.notes_share if are_notes_lower else 1.0,
+            "notes": min(self.notes_share if are_notes_lower else 1.0, of_documents),
         }
 
 
