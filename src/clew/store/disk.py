@@ -37,12 +37,14 @@ def write(descriptor: int, data: memoryview) -> None:
 
 def sync(descriptor: int) -> None:
     """Wait until the file has reached the disk."""
-    if sys.platform != "darwin" or not _flush_drive(descriptor):
+    if not _flush_drive(descriptor):
         os.fsync(descriptor)
 
 
 def _flush_drive(descriptor: int) -> bool:
     """Wait until the drive has written the file, on macOS; return whether its file system can."""
+    if sys.platform != "darwin":
+        return False
     import fcntl
 
     try:
