@@ -9,7 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
@@ -195,6 +195,30 @@ def test_a_value_of_where_is_text_and_number():
         "year": ["2020", 2020, "2021", 2021],
         "name": ["x=y"],
     }
+
+
+def test_a_path_of_where_is_written_as_documents_have_it_on_windows(monkeypatch):
+    from clew.cli import question_options
+
+    class WindowsPath(PureWindowsPath):
+        def resolve(self):
+            return type(self)("C:\\Notes") / self
+
+    monkeypatch.setattr(question_options, "Path", WindowsPath)
+    typed = question_options.parse_where(["path=guide\\a.md"])
+    assert "C:/Notes/guide/a.md" in typed["path"]
+
+
+@pytest.mark.parametrize("typed", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_where_finds_a_file_whichever_way_its_name_is_written(capsys, tmp_path, typed, named):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / named).write_text("The ferry leaves at eight.", encoding="utf-8")
+    (tmp_path / "notes" / "b.md").write_text("The ferry is white.", encoding="utf-8")
+    for where in (f"file_name={typed}", f"path={tmp_path}/notes/{typed}"):
+        out = run(capsys, "ask", tmp_path / "notes", "The ferry?", "--where", where)[1]
+        assert "at eight" in out
+        assert "white" not in out
 
 
 def test_facts_are_read_from_json(capsys, folder, tmp_path):
