@@ -17,7 +17,7 @@ import clew
 from clew import cli, recipes
 from clew.cli import source
 from clew.read.split.splitter import Splitter
-from clew.recipe_files import parse_recipe
+from clew.recipe_files import parse_recipe, read_recipe, write_recipe
 
 QUESTION = "Which average should I use for speeds and other rates?"
 
@@ -451,6 +451,27 @@ def test_a_terminal_that_lacks_a_character_gets_its_number(tmp_path, encoding):
     )
     assert text.encode(encoding, "backslashreplace") in said
     assert json.loads(as_json.decode(encoding))["items"][0]["text"] == text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_a_file_that_a_pipe_of_windows_writes_is_read_as_it_was_meant(tmp_path, encoding):
+    (tmp_path / "words.txt").write_text("Wörter und слова: öffnen.", encoding="utf-8")
+
+    def written(*typed):
+        return subprocess.run(
+            [sys.executable, "-m", "clew", *typed],
+            env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    name = next(one for one in recipes.names() if "überblick" in write_recipe(recipes.get(one)))
+    recipe = tmp_path / "my.toml"
+    recipe.write_bytes(written("recipes", name, "--toml"))
+    assert read_recipe(recipe) == recipes.get(name)
+    chart = written("ask", str(tmp_path / "words.txt"), "Wörter?", "--no-cache", "--mermaid")
+    shown = re.sub(r"#(\d+);", lambda match: chr(int(match[1])), chart.decode("utf-8"))
+    assert "Wörter und слова: öffnen." in shown
 
 
 def test_json_has_no_number_that_json_has_not(capsys, tmp_path):
