@@ -9,7 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import pytest
 
@@ -17,7 +17,7 @@ import clew
 from clew import cli, recipes
 from clew.cli import source
 from clew.read.split.splitter import Splitter
-from clew.recipe_files import parse_recipe
+from clew.recipe_files import parse_recipe, read_recipe, write_recipe
 
 QUESTION = "Which average should I use for speeds and other rates?"
 
@@ -195,6 +195,30 @@ def test_a_value_of_where_is_text_and_number():
         "year": ["2020", 2020, "2021", 2021],
         "name": ["x=y"],
     }
+
+
+def test_a_path_of_where_is_written_as_documents_have_it_on_windows(monkeypatch):
+    from clew.cli import question_options
+
+    class WindowsPath(PureWindowsPath):
+        def resolve(self):
+            return type(self)("C:\\Notes") / self
+
+    monkeypatch.setattr(question_options, "Path", WindowsPath)
+    typed = question_options.parse_where(["path=guide\\a.md"])
+    assert "C:/Notes/guide/a.md" in typed["path"]
+
+
+@pytest.mark.parametrize("typed", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_where_finds_a_file_whichever_way_its_name_is_written(capsys, tmp_path, typed, named):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / named).write_text("The ferry leaves at eight.", encoding="utf-8")
+    (tmp_path / "notes" / "b.md").write_text("The ferry is white.", encoding="utf-8")
+    for where in (f"file_name={typed}", f"path={tmp_path}/notes/{typed}"):
+        out = run(capsys, "ask", tmp_path / "notes", "The ferry?", "--where", where)[1]
+        assert "at eight" in out
+        assert "white" not in out
 
 
 def test_facts_are_read_from_json(capsys, folder, tmp_path):
@@ -427,6 +451,27 @@ def test_a_terminal_that_lacks_a_character_gets_its_number(tmp_path, encoding):
     )
     assert text.encode(encoding, "backslashreplace") in said
     assert json.loads(as_json.decode(encoding))["items"][0]["text"] == text
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_a_file_that_a_pipe_of_windows_writes_is_read_as_it_was_meant(tmp_path, encoding):
+    (tmp_path / "words.txt").write_text("Wörter und слова: öffnen.", encoding="utf-8")
+
+    def written(*typed):
+        return subprocess.run(
+            [sys.executable, "-m", "clew", *typed],
+            env=os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+            capture_output=True,
+            check=True,
+        ).stdout
+
+    name = next(one for one in recipes.names() if "überblick" in write_recipe(recipes.get(one)))
+    recipe = tmp_path / "my.toml"
+    recipe.write_bytes(written("recipes", name, "--toml"))
+    assert read_recipe(recipe) == recipes.get(name)
+    chart = written("ask", str(tmp_path / "words.txt"), "Wörter?", "--no-cache", "--mermaid")
+    shown = re.sub(r"#(\d+);", lambda match: chr(int(match[1])), chart.decode("utf-8"))
+    assert "Wörter und слова: öffnen." in shown
 
 
 def test_json_has_no_number_that_json_has_not(capsys, tmp_path):

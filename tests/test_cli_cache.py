@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -159,6 +160,44 @@ def test_no_cache_keeps_nothing_and_clear_forgets(capsys, folder, monkeypatch):
     assert capsys.readouterr() == ("", "clew: index: Permission denied\n")
     assert cli.main(["cache", "--clear", str(folder)]) == 0
     assert user_cache.cached_folders() == []
+
+
+@pytest.mark.parametrize("way", ["cleared", "old", "damaged"])
+def test_what_another_process_has_open_stays_known_where_windows_does_not_delete_it(
+    capsys, folder, tmp_path, monkeypatch, way
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other / "ferry.md", "Ferries sail.")
+    for one in (other, folder):
+        ask(capsys, one)
+    kept = {each.source: each.path for each in user_cache.cached_folders()}
+    opened = next((kept[str(folder)] / "index" / "data").glob("nodes.vectors-*"))
+    unlink = os.unlink
+
+    def as_on_windows(path, **where):
+        if Path(path).name == opened.name:
+            raise PermissionError(errno.EACCES, "it is open", str(path))
+        unlink(path, **where)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", as_on_windows)
+        if way == "cleared":
+            assert cli.main(["cache", "--clear"]) == 2
+            assert "it is open" in capsys.readouterr().err
+        elif way == "old":
+            long_ago = time.time() - 100 * 86_400
+            os.utime(kept[str(folder)] / "used", (long_ago, long_ago))
+            user_cache.let_old_ones_go(kept[str(other)])
+        else:
+            next((kept[str(folder)] / "index").glob("MANIFEST-*")).write_bytes(b"damaged")
+            assert folder_cache.open_cached(kept[str(folder)], None) is None
+    there = {str(folder)} if way == "cleared" else {str(folder), str(other)}
+    assert opened.exists()
+    assert {each.source for each in user_cache.cached_folders()} == there
+    assert "Ferries sail at nine" in ask(capsys, folder).out
+    user_cache.clear()
+    assert not kept[str(folder)].exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

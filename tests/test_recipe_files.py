@@ -169,3 +169,12 @@ def test_a_stage_of_ones_own_cannot_be_written():
         write_recipe(replace(recipes.get("enterprise"), spreads=(Own(2.0),)))
     text = write_recipe(replace(recipes.get("enterprise"), spreads=(spread.Power(math.pi),)))
     assert parse_recipe(text).spreads[0].exponent == math.pi
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_is_read_as_a_shell_of_windows_writes_it(tmp_path, encoding):
+    file, method = tmp_path / "mine.toml", recipes.get("agentic")
+    file.write_bytes(
+        write_recipe(method, comment="Überblick").replace("\n", "\r\n").encode(encoding)
+    )
+    assert read_recipe(file) == method

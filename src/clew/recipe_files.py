@@ -12,6 +12,7 @@ import json
 import tomllib
 import types
 import typing
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass, replace
 from functools import cache
@@ -49,7 +50,10 @@ def read_recipe(source: str | Path) -> Method:
     if not str(source).endswith(SUFFIX):
         return recipes.get(str(source))
     try:
-        return parse_recipe(Path(source).read_text(encoding="utf-8"))
+        raw = Path(source).read_bytes()
+        # What Windows PowerShell writes of a program's output, and UTF-8 with its mark.
+        encoding = "utf-16" if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+        return parse_recipe(raw.decode(encoding))
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from error
 

@@ -95,10 +95,23 @@ def clear(source: str | None = None) -> list[CachedFolder]:
     """
     gone = [folder for folder in cached_folders() if source in (None, folder.source)]
     for folder in gone:
-        shutil.rmtree(folder.path, ignore_errors=True)  # as what another process deletes meanwhile
-        if folder.path.exists():
-            shutil.rmtree(folder.path)  # which says why not
+        delete_place(folder.path)
+    for folder in gone:
+        for left in (folder.path / INDEX, folder.path):
+            if left.exists():
+                shutil.rmtree(left)  # which says why not
     return gone
+
+
+def delete_place(place: Path) -> None:
+    """Delete the folder of an index as far as it can be, which another process may do meanwhile.
+
+    Windows deletes no file that a process has open. What stays is known for what it is, and can be
+    deleted later.
+    """
+    shutil.rmtree(place / INDEX, ignore_errors=True)
+    if not (place / INDEX).exists():
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def let_old_ones_go(newest: Path) -> None:
@@ -115,4 +128,4 @@ def let_old_ones_go(newest: Path) -> None:
         is_followed = "://" in folder.source and folder.days < IN_USE
         is_beyond = folder.days > MAX_DAYS or total > MAX_BYTES
         if folder.path != newest and is_beyond and not is_followed:
-            shutil.rmtree(folder.path, ignore_errors=True)
+            delete_place(folder.path)

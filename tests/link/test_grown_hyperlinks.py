@@ -13,6 +13,7 @@ from clew.link import Hyperlink
 NAMES = (
     "a.md", "a.rst", "b/a.md", "b/index.md", "b/c/README.rst", "b/c/d.md", "index.md", "b", "e f.md",
     "https://x.org", "https://x.org/b/", "pkg/__init__.py", "pkg/mod.py", "/a.md", "text-0a1b",
+    "b/u\u0308.md", "\u00e9/a.md",
 )  # fmt: skip
 LINKS = (
     "a", "a.md", "../a.md#x", "..", ".", "b/", "b/..", "./c", "../b/c/", "e%20f.md", "%2E%2E", "#top",
@@ -20,6 +21,7 @@ LINKS = (
     "a.md#some-words", "d#x", "ref:l", "ref:m", "label:l", "label:m", "anchor:x", "/", "b/c/d/..",
     "a.md?#x", "b//", "b/./", " a.md", "a.md?q#x", "https://x.org/#top", "//", "b/c/d?#x",
     "note:a", "note:A.md", "note:D#some words", "note:b/a", "note:c", "note:#x", "note:mod", "note:E f",
+    "\u00fc.md", "b/u\u0308", "b/%C3%BC.md#x", "note:\u00dc", "e\u0301/a.md", "../e%CC%81/a", "note:E\u0301/a",
 )  # fmt: skip
 document = st.tuples(
     st.lists(st.sampled_from(LINKS), max_size=4),

@@ -200,6 +200,18 @@ def test_hyperlinks_are_found_by_id_by_url_and_by_relative_path():
     ]
 
 
+@pytest.mark.parametrize("written", ["Fa\u0308hre.md", "F%C3%A4hre.md", "note:f\u00e4hre"])
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_a_link_leads_to_a_name_whose_marks_another_system_writes_apart(written, named):
+    graph = Graph.of(
+        ["From here.", "By ferry.", "Not here."],
+        ids=["u\u0308ber/index.md", f"\u00fcber/{named}", named],
+        references=((written,), (), ()),
+    )
+    edges = Hyperlink().on(graph)
+    assert (edges.tails.tolist(), edges.heads.tolist()) == ([0], [1])
+
+
 def test_a_hyperlink_with_an_anchor_leads_to_the_section_with_that_heading():
     pages = {
         "a/tide.md": "# Tide\n\nSee [low](#low-tide), [sail](../b.html#sail.Set), [x](../b.html#x).\n\n"

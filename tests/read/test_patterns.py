@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import unicodedata
 
 import pytest
 
@@ -70,6 +71,21 @@ def test_what_is_left_out_is_what_git_would_ignore(folder, patterns):
 def test_what_is_read_is_what_git_finds_by_the_pattern(folder, patterns):
     wanted = by_git(folder, "-i", *(f"--exclude={pattern}" for pattern in patterns))
     assert read_of(folder, include=patterns) == wanted
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_pattern_matches_a_name_as_another_system_writes_it(tmp_path, form):
+    for name in ("Entwürfe/Gehälter.md", "Pläne.md", "Notes.md"):
+        path = tmp_path / unicodedata.normalize("NFD" if form == "NFC" else "NFC", name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("The sea.", encoding="utf-8")
+
+    def read(**patterns):
+        typed = {key: [unicodedata.normalize(form, one)] for key, one in patterns.items()}
+        return {unicodedata.normalize("NFC", id) for id in read_of(tmp_path, **typed)}
+
+    assert read(exclude="Entwürfe/") == read(exclude="Geh?lter.md") == {"Pläne.md", "Notes.md"}
+    assert read(include="Pl[äö]ne.md") == read(include="Pläne.md") == {"Pläne.md"}
 
 
 def test_what_a_pattern_includes_a_later_one_takes_back(folder):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,6 +166,29 @@ def test_a_copy_is_hashed_again_and_a_damaged_record_counts_for_nothing(embed, s
         del hashed[:]
         Index.load(saved, embedder=embed)
         assert len(hashed) == len(VECTORS)
+
+
+def test_a_record_takes_the_place_of_another_also_where_a_rename_may_not(
+    embed, saved, hashed, monkeypatch
+):
+    rename = os.rename
+
+    def as_on_windows(old, new):
+        if Path(new).exists():
+            raise FileExistsError(errno.EEXIST, "it is there already", str(new))
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", as_on_windows)
+    for times in (1, 2):  # the second time, the first record is there and counts no more
+        aged(saved)
+        shutil.copytree(saved / "data", saved / "again")  # with other inodes
+        shutil.rmtree(saved / "data")
+        shutil.move(saved / "again", saved / "data")
+        time.sleep(0.12)
+        for _ in range(2):
+            Index.load(saved, embedder=embed)
+        assert len(hashed) == times * len(VECTORS)
+    assert [file.name for file in saved.glob("VERIFIED-*")] == ["VERIFIED-00000001.json"]
 
 
 def test_a_record_is_cleared_away_with_its_generation(embed, small, saved, monkeypatch):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,3 +112,40 @@ def test_an_index_is_saved_where_no_thread_can_be_started(embed, small, tmp_path
     files = [path for path in (tmp_path / "data").iterdir() if path.suffix == ".npy"]
     assert len(synced) > len(files) > 40, "each file, the manifest and the folders"
     assert Index.load(tmp_path, embedder=embed, verify="full").graph.ids == small.graph.ids
+
+
+def answering(monkeypatch, calls, name, *errors):
+    """Have a call of the system note its name, and fail once with each of the errors."""
+    left = list(errors)
+
+    def call(*_):
+        calls.append(name)
+        if left:
+            raise OSError(left.pop(0), "as the system says it")
+
+    module, _, attribute = name.rpartition(".")
+    monkeypatch.setattr({"os": os, "fcntl": fcntl}[module], attribute, call)
+
+
+def test_a_share_of_the_network_on_macos_is_synced_as_far_as_it_can(monkeypatch):
+    calls = []
+    monkeypatch.undo()  # files are synced, as the system is made to say
+    monkeypatch.setattr(disk, "sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    answering(monkeypatch, calls, "fcntl.fcntl", errno.ENOTSUP, errno.EIO)
+    answering(monkeypatch, calls, "os.fsync")
+    disk.sync(0)
+    assert calls == ["fcntl.fcntl", "os.fsync"]
+    with pytest.raises(OSError, match="as the system says it"):
+        disk.sync(0)  # what has failed is not asked otherwise, which might say that all is well
+    assert calls[2:] == ["fcntl.fcntl"]
+    disk.sync(0)
+    assert calls[3:] == ["fcntl.fcntl"]
+
+
+def test_a_folder_that_cannot_be_synced_is_no_failure_and_a_broken_disk_is(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    answering(monkeypatch, [], "os.fsync", errno.EINVAL, errno.EIO)
+    disk.sync_folder(tmp_path)
+    with pytest.raises(OSError, match="as the system says it"):
+        disk.sync_folder(tmp_path)

@@ -111,7 +111,7 @@ def test_an_array_beside_a_heading_does_no_harm():
     assert one.metadata["size"].tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize("missing", [float("nan"), np.float32("nan"), np.datetime64("NaT", "s")])
 @pytest.mark.parametrize("hidden", [[], ["title"]])
 def test_a_title_that_is_no_value_is_no_heading(missing, hidden):
     metadata = {"title": missing, "file_name": "nancy.md"}

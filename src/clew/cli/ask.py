@@ -35,7 +35,7 @@ from clew.cli.source import (
     open_source,
     refuse_building_options,
 )
-from clew.cli.terminal import print_json, print_remark, print_result
+from clew.cli.terminal import print_json, print_mermaid, print_remark, print_result
 from clew.context import Context, fallbacks
 from clew.conversation import ALONE, NOTHING, TOO_LONG, Conversation
 from clew.index.answer import UnusedModelWarning
@@ -185,7 +185,7 @@ def _print_context(context: Context, options: argparse.Namespace) -> None:
     if options.json:
         print_json(context.to_dict(), indent=2)
     elif options.mermaid:
-        print_result(context.to_mermaid().rstrip())
+        print_mermaid(context.to_mermaid().rstrip())
     elif options.sources:
         if context.items:
             print_sources(context)

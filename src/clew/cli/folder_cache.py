@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -17,7 +16,7 @@ from pathlib import Path
 from clew.index.index import Index
 from clew.index.saving import is_newest_saved, load_contents, save_contents
 from clew.read.known_files import READING
-from clew.user_cache import INDEX, cache_root, let_old_ones_go, make_place, mark_used
+from clew.user_cache import INDEX, cache_root, delete_place, let_old_ones_go, make_place, mark_used
 
 
 def place_of(source: Path, options: argparse.Namespace, names: tuple[str, ...]) -> Path:
@@ -40,7 +39,7 @@ def open_cached(place: Path, embedder: object) -> Index | None:
     try:
         index = Index.of_contents(load_contents(place / INDEX, {"embedder": embedder})[0])
     except (OSError, ValueError, KeyError):  # damaged, or of another version: it is made again
-        shutil.rmtree(place, ignore_errors=True)
+        delete_place(place)
         return None
     mark_used(place)
     return index

@@ -8,7 +8,7 @@ from typing import Any
 
 from clew import recipes as known
 from clew.cli.parser import Commands, add_command
-from clew.cli.terminal import print_json, print_result
+from clew.cli.terminal import print_json, print_result, print_toml
 from clew.pipeline import Pipeline
 from clew.recipe_files import write_recipe
 from clew.types import Method
@@ -39,7 +39,7 @@ def recipes(options: argparse.Namespace) -> int:
     if options.toml:
         if len(options.names) != 1:
             raise ValueError("--toml writes one recipe: name it, as in clew recipes agrag --toml")
-        print_result(_as_file(options.names[0]).rstrip())
+        print_toml(_as_file(options.names[0]).rstrip())
         return 0
     descriptions = {name: describe_recipe(name) for name in options.names or known.names()}
     if options.json:

@@ -7,6 +7,7 @@ import logging
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 from clew.show.json_text import to_json
@@ -62,8 +63,35 @@ def print_result(text: str = "") -> None:
 
 def print_json(content: object, *, indent: int | None = None) -> None:
     """Write a value to stdout as JSON, which has a form of its own for what stdout cannot show."""
-    shows_all = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print_result(to_json(content, indent=indent, ascii_only=not shows_all))
+    print_result(to_json(content, indent=indent, ascii_only=not _writes_utf8()))
+
+
+def print_toml(text: str) -> None:
+    """Write TOML to stdout, which is read as UTF-8: with escapes where stdout is anything else."""
+    print_result(text if _writes_utf8() else _in_ascii(text, toml_escape))
+
+
+def print_mermaid(text: str) -> None:
+    """Write Mermaid to stdout, with numbered entities where stdout is not UTF-8."""
+    print_result(text if _writes_utf8() else _in_ascii(text, "#{};".format))
+
+
+def toml_escape(number: int) -> str:
+    r"""Return a character of a text of TOML by its number.
+
+    Example:
+        >>> print(toml_escape(252), toml_escape(0x1F600))
+        \u00fc \U0001f600
+    """
+    return f"\\u{number:04x}" if number < 1 << 16 else f"\\U{number:08x}"
+
+
+def _writes_utf8() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def _in_ascii(text: str, escape: Callable[[int], str]) -> str:
+    return "".join(sign if sign.isascii() else escape(ord(sign)) for sign in text)
 
 
 def print_piece(text: str) -> None:

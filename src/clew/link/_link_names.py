@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import unicodedata
 from collections.abc import Collection
 from functools import lru_cache
 from urllib.parse import unquote, urldefrag
@@ -24,7 +25,7 @@ def normalized_note(target: str) -> str:
         >>> normalized_note("note:People/Ann.md")
         'people/ann'
     """
-    return target.removeprefix(NOTE).strip(" /").lower().removesuffix(".md")
+    return composed(target.removeprefix(NOTE).strip(" /").lower().removesuffix(".md"))
 
 
 def note_name(path: str) -> str:
@@ -76,4 +77,15 @@ def possible_names(target: str, folder: str) -> tuple[str, ...]:
 
 
 def normalized(name: str) -> str:
+    name = composed(name)
     return posixpath.normpath(name) if "://" not in name else name.rstrip("/")
+
+
+def composed(name: str) -> str:
+    """Return a name with letters and their marks in one character; macOS names files with two.
+
+    Example:
+        >>> composed("u\u0308ber.md") == "\u00fcber.md"
+        True
+    """
+    return name if name.isascii() else unicodedata.normalize("NFC", name)

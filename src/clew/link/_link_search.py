@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from clew.graph import Graph, Mask, Rows
 from clew.graph.link_targets import NO_PATHS, NOTE, REFERENCE
-from clew.link._link_names import MODULE, NOT_PLAIN, last_parts, note_name, target_and_anchor
+from clew.link._link_names import (
+    MODULE,
+    NOT_PLAIN,
+    composed,
+    last_parts,
+    note_name,
+    target_and_anchor,
+)
 
 UPWARDS = ("", ".", "..")  # the last parts of links to a folder that they do not name
 MAX_GROWTH = 2  # times as many references, some of which nothing has, before all are looked at
@@ -52,7 +59,7 @@ class WrittenLinks(NamedTuple):
         is_plain = [not (one.startswith(_APART) or is_odd(one)) for one in every]
         # Nearly all are plain, and to take an address apart takes ten times as long.
         targets = [one.partition("#")[0] for one in compress(every, is_plain)]
-        parts = [target.rstrip("/").rpartition("/")[2] for target in targets]
+        parts = [composed(target.rstrip("/").rpartition("/")[2]) for target in targets]
         places = np.flatnonzero(is_plain)[list(map(bool, targets))]
         keys = _keys(list(compress(parts, targets)))
         others = np.flatnonzero(np.logical_not(is_plain)).tolist()

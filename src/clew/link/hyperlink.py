@@ -19,6 +19,7 @@ from clew.graph.link_targets import ANCHOR, LABEL, NO_PATHS, NOTE, REFERENCE
 from clew.link._link_names import (
     MAX_KNOWN,
     NOTE_ENDINGS,
+    composed,
     names_of_document,
     normalized_note,
     note_name,
@@ -257,7 +258,7 @@ class _Names:
         name = normalized_note(target)
         if not name:
             return document
-        above = folder.split("/")
+        above = composed(folder).split("/")
 
         def rank(found: tuple[str, int]) -> tuple[int, bool, str]:
             path, row = found

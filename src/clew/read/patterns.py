@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -21,7 +22,7 @@ class FileChoice:
     pattern of `exclude` matches it. Patterns are those of a `.gitignore` in the folder: `*.md` and
     `drafts/` match at any depth, `/notes.md` and `guide/*.md` from the folder on, `**` any number
     of folders, and `!` takes back what one before it matches. What is below an excluded folder
-    stays out.
+    stays out. A letter with a mark is the same in one character or two, as macOS may name a file.
 
     Args:
         include: Patterns of what is read; none for everything.
@@ -60,6 +61,7 @@ class FileChoice:
         """
         if self.takes_everything:
             return True
+        path = unicodedata.normalize("NFC", path)
         for name, unused in self._unused.items():
             self._unused[name] = [one for one in unused if not _matches(one, path)]
         include, exclude = self._specs[INCLUDE], self._specs[EXCLUDE]
@@ -77,7 +79,9 @@ class FileChoice:
         Args:
             path: Its path below the folder that is read, with forward slashes.
         """
-        return not self.takes_everything and self._specs[EXCLUDE].match_file(f"{path}/")
+        if self.takes_everything:
+            return False
+        return self._specs[EXCLUDE].match_file(f"{unicodedata.normalize('NFC', path)}/")
 
     def leave_out(self, path: str) -> None:
         """Count a file that is below an excluded folder."""
@@ -159,7 +163,7 @@ def _compiled(patterns: tuple[str, ...]) -> GitIgnoreSpec:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # of a set in a set, which is no error
-        return GitIgnoreSpec.from_lines(patterns)
+        return GitIgnoreSpec.from_lines(unicodedata.normalize("NFC", one) for one in patterns)
 
 
 def _matches(pattern: str, path: str) -> bool:

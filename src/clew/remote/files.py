@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,8 @@ async def read_folder(
     for file in [file for file in root.rglob("*") if file.is_file()]:
         name = file.relative_to(root).as_posix()
         if name not in paths or "/" not in name:  # a manifest of one name may be another's
-            file.unlink()
+            with suppress(PermissionError):  # Windows keeps what an earlier reading has mapped
+                file.unlink()
     for path in sorted(paths):
         target = root / path
         if not target.resolve().is_relative_to(root.resolve()):

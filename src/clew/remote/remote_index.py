@@ -101,7 +101,7 @@ class RemoteIndex(PulledIndex):
         self._corpus: CorpusFigures | None = None
         self._whole: tuple[int, int, Index] | None = None  # behind its number and version
         self._read_later = set[str | Method]()  # recipes that looked at what is left out
-        self._folder = tempfile.TemporaryDirectory(prefix="clew-")
+        self._folder = tempfile.TemporaryDirectory(prefix="clew-", ignore_cleanup_errors=True)
         self._lock = threading.RLock()  # of the folder and of what is kept
 
     @classmethod

@@ -34,7 +34,11 @@ def save_remote(index: IndexContents, address: str | os.PathLike[str]) -> None:
         with database.writing() as session:
             finish(database.enter(session, parsed))
         database.close()  # PostgreSQL: a connection from before the extension has no vectors
-        with tempfile.TemporaryDirectory(prefix="clew-") as folder, database.writing() as session:
+        with (
+            # Windows deletes no file that is still mapped.
+            tempfile.TemporaryDirectory(prefix="clew-", ignore_cleanup_errors=True) as folder,
+            database.writing() as session,
+        ):
             save_contents(replace(index, saved_as=None), folder)
             found = finish(database.find(session, parsed, to_write=True))
             finish(database.write(session, found, index, None, Path(folder)))

@@ -135,7 +135,7 @@ class Bucket:
         name = f"copying-00000000-{secrets.token_hex(8)}.npy"  # cleared away as an index's files
         unfinished = folder / DATA / name
         write_file(unfinished, self._checked(entry))
-        unfinished.rename(folder / entry.path)
+        unfinished.replace(folder / entry.path)  # which may be there, damaged
 
     def check(self, entry: Entry) -> None:
         """Read a file of an index, all of it, and raise as `copy` does."""

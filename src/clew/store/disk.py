@@ -6,6 +6,7 @@ the folder has been synced after it.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -18,6 +19,9 @@ PLAIN_ONLY = (
 
 CHUNK = 1 << 22
 """Bytes that are read or written at a time."""
+
+CANNOT_SYNC = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.ENOTTY, errno.EOPNOTSUPP}
+"""What a file system says that has no such sync, as some of a network have none of folders."""
 
 
 def create(file: Path) -> int:
@@ -33,12 +37,23 @@ def write(descriptor: int, data: memoryview) -> None:
 
 def sync(descriptor: int) -> None:
     """Wait until the file has reached the disk."""
-    if sys.platform == "darwin":
-        import fcntl
-
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
-    else:
+    if not _flush_drive(descriptor):
         os.fsync(descriptor)
+
+
+def _flush_drive(descriptor: int) -> bool:
+    """Wait until the drive has written the file, on macOS; return whether its file system can."""
+    if sys.platform != "darwin":
+        return False
+    import fcntl
+
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync alone stops at the drive's cache there
+    except OSError as error:
+        if error.errno not in CANNOT_SYNC:
+            raise
+        return False
+    return True
 
 
 def sync_folder(folder: Path) -> None:
@@ -48,13 +63,16 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         sync(descriptor)
+    except OSError as error:
+        if error.errno not in CANNOT_SYNC:
+            raise
     finally:
         os.close(descriptor)
 
 
 def rename(old: Path, new: Path) -> None:
-    """Rename a file, in one step."""
-    os.rename(old, new)  # noqa: PTH104  # as the others here: one call, that a test can replace
+    """Rename a file, in one step; on Windows, too, the new name may be there already."""
+    os.replace(old, new)  # noqa: PTH105  # as the others here: one call, that a test can replace
 
 
 def open_plain(file: Path) -> int:

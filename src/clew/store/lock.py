@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
@@ -42,6 +43,10 @@ def _locked(folder: Path, wait: Callable[[], bool] | bool) -> int:
     try:
         while not (is_held := _acquire(descriptor)) and (wait() if callable(wait) else wait):
             time.sleep(PAUSE)
+    except OSError as error:  # such as on a share of the network without locks
+        os.close(descriptor)
+        reason = f"{folder} cannot be locked for writing: {error.strerror or error}"
+        raise OSError(error.errno, reason) from error
     except BaseException:
         os.close(descriptor)
         raise
@@ -68,7 +73,9 @@ if sys.platform == "win32":
     def _acquire(descriptor: int) -> bool:
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EDEADLK):  # another holds it
+                raise
             return False
         return True
 

@@ -67,8 +67,8 @@ def delete(path: str | os.PathLike[str]) -> None:
         for file in root.iterdir():
             if RECORD_NAME.fullmatch(file.name) or UNFINISHED.fullmatch(file.name):
                 file.unlink()
-    (root / LOCK).unlink(missing_ok=True)
-    with suppress(OSError):  # something else is in it
+    with suppress(OSError):  # something else is in it, or, on Windows, another waits for the lock
+        (root / LOCK).unlink(missing_ok=True)
         root.rmdir()
 
 
