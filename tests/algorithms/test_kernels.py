@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -369,6 +370,22 @@ def test_a_folder_that_cannot_be_written_is_passed_over(tmp_path, monkeypatch, c
     assert machine_code.find_folder() is None
     assert "NUMBA_CACHE_DIR" in caplog.text
     machine_code.find_folder.cache_clear()
+
+
+def test_a_file_that_another_process_reads_on_windows_stays_and_nothing_is_left_over(
+    tmp_path, monkeypatch, caplog
+):
+    def refuse(file, target):
+        raise PermissionError(errno.EACCES, "it is open", str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    file = tmp_path / "loop.machine-code"
+    file.write_bytes(b"the same")
+    machine_code._write(file, b"the same")
+    assert caplog.messages == []
+    machine_code._write(tmp_path / "other.machine-code", b"more")
+    assert len(caplog.messages) == 1
+    assert [one.name for one in tmp_path.iterdir()] == [file.name]
 
 
 def test_a_loop_that_does_not_compile_says_so_and_runs_on(folder, caplog):

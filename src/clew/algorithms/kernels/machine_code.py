@@ -120,7 +120,12 @@ def _write(path: Path, content: bytes) -> None:
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(content)
-        Path(file.name).replace(path)
+        try:
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink(missing_ok=True)
+            if not path.exists():  # on Windows nothing takes the place of what another reads
+                raise
     except OSError as error:
         logging.getLogger("clew").warning("machine code could not be stored: %s", error)
 
