@@ -81,7 +81,7 @@ def _any_of(listed: str) -> str:
 
 # The letters that each rule is about, a pattern of words, and what these become.
 _RULES = (
-    ("our", re.compile(rf"^(\w*?(?:{_any_of(_BEFORE_OUR)})o)u(r\w*)$"), r"\1\2"),
+    ("our", re.compile(rf"((?:{_any_of(_BEFORE_OUR)})o)u(?=r)"), r"\1"),
     (
         "is",
         re.compile(
