@@ -17,7 +17,7 @@ import clew
 from clew import Graph, Query, order, recipes, seed, select, spread
 from clew.measure.paired import build_table
 from clew.measure.quotes import Place, QuotedQuestion, lost_questions, words_of
-from tests.benchmarks import everyday, everyday_corpora
+from tests.benchmarks import everyday, everyday_corpora, repositories
 from tests.benchmarks.everyday import best, measure, read_questions
 
 SETS = [everyday.QUESTIONS / f"{name}.jsonl" for name in sorted(everyday_corpora.SOURCES)]
@@ -25,6 +25,7 @@ HOWTO = everyday.QUESTIONS / "howto.jsonl"  # written, too, for a folder that co
 TASKS = everyday.QUESTIONS / "tasks.jsonl"  # the same
 CHORES = everyday.QUESTIONS / "chores.jsonl"  # the same
 DAILY = everyday.QUESTIONS / "daily.jsonl"  # of the same folder, by the page
+REPOSITORIES = everyday.QUESTIONS / "repositories.jsonl"  # of whole clones, by the file
 
 
 def asked(text, *quotes):
@@ -36,7 +37,43 @@ def lines(path):
 
 
 def test_there_is_a_set_for_every_corpus():
-    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {*SETS, HOWTO, TASKS, CHORES, DAILY}
+    assert set(everyday.QUESTIONS.glob("*.jsonl")) == {
+        *SETS,
+        HOWTO,
+        TASKS,
+        CHORES,
+        DAILY,
+        REPOSITORIES,
+    }
+
+
+def test_the_questions_on_repositories_are_whole():
+    records = lines(REPOSITORIES)
+    assert len({record["id"] for record in records}) == len(records) == 181
+    halves = {
+        half: {r["repository"] for r in records if r["half"] == half} for half in ("tune", "held")
+    }
+    assert halves["tune"].isdisjoint(halves["held"])
+    for record in records:
+        assert record["wants"] in repositories.WANTS
+        assert record["answerable"] and record["gold"]
+        assert all(set(place) == {"file"} for place in record["gold"])
+
+
+def test_a_hit_on_a_repository_is_a_passage_of_a_file_that_answers(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "kiln.md").write_text("# Kiln\n\nTurn the knob to heat the kiln.")
+    (tmp_path / "boat.md").write_text("# Boat\n\nThe boat leaves at nine.")
+    index = clew.Index.from_documents(tmp_path)
+
+    def found(*files):
+        gold = [{"file": file} for file in files]
+        question = {"question": "How do I heat the kiln?", "gold": gold}
+        return repositories.hits(index, question, "bm25")
+
+    assert found("boat.md", "docs/") == [True] * 3
+    assert found("docs/kiln.md") == [True] * 3
+    assert found("kiln.md") == [False] * 3
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
