@@ -66,7 +66,17 @@ class Recorder:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Record until the end of the block."""
-        names = ("open", "write", "fsync", "rename", "unlink", "mkdir", "close", "ftruncate")
+        names = [
+            "open",
+            "write",
+            "fsync",
+            "rename",
+            "replace",
+            "unlink",
+            "mkdir",
+            "close",
+            "ftruncate",
+        ]
         real = {name: getattr(os, name) for name in names}
         for name in names:
             setattr(os, name, getattr(self, f"_{name}")(real[name]))
@@ -116,6 +126,8 @@ class Recorder:
                 self.events.append(("rename", *names[0], *names[1]))
 
         return call
+
+    _replace = _rename  # the same on the systems that are simulated
 
     def _unlink(self, real: Callable) -> Callable:
         def call(path, **how):
