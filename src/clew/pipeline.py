@@ -16,7 +16,7 @@ from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
-from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of
+from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of, with_ids
 from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
@@ -302,23 +302,13 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
         value=float(sum(item.score for item in items if item.role != "fact")),
         bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
-        rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
-        grafts=_with_ids(graph, subgraph.grafts),
+        rewards=None if subgraph.rewards is None else with_ids(graph, subgraph.rewards),
+        grafts=with_ids(graph, subgraph.grafts),
         source_budget=shared.source_budget,
         sources_have_one=not page.request.query.untrusted,
     )
     return context.made_when_asked(
         edges=lambda: context_edges(graph, rows, subgraph), dropped=page.dropped
-    )
-
-
-def _with_ids(
-    graph: Graph, values: tuple[tuple[int, int, float], ...]
-) -> tuple[tuple[str, str, float], ...]:
-    """Return (tail, head, value) with ids in the place of rows; "" is the root of the corpus."""
-    return tuple(
-        (graph.ids[tail] if tail >= 0 else "", graph.ids[head], value)
-        for tail, head, value in values
     )
 
 
