@@ -86,7 +86,7 @@ class Conversation:
     Attributes:
         index: What is asked.
         model: Writes the answers. None quotes the sentences that answer.
-        options: What each question says besides; `budget` is 1,500 unless it says otherwise.
+        options: What each question says besides; without them `budget` is 1,500.
         turns: The questions so far.
 
     Example:
@@ -124,7 +124,8 @@ class Conversation:
                 with the question before it, and one that begins with "=" as it stands.
 
         Raises:
-            ValueError: The question has no word, or more characters than `max_question` allows.
+            ValueError: The question has no word, or more characters than `max_question` allows; or,
+                with a model, the budget holds nothing of what was chosen (`clew.BudgetError`).
             ModelError: The model failed, or its answer is empty.
         """
         asked = self.standalone(question)

@@ -91,6 +91,21 @@ def role_of(
     return "bridge" if row in subgraph.required else "expansion"
 
 
+def with_ids(
+    graph: Graph, values: Iterable[tuple[int, int, float]]
+) -> tuple[tuple[str, str, float], ...]:
+    """Return (tail, head, value) with ids in the place of rows; "" is the root of the corpus.
+
+    Example:
+        >>> with_ids(Graph.of(["a", "b"], ids=["a.md", "b.md"]), [(-1, 1, 0.5)])
+        (('', 'b.md', 0.5),)
+    """
+    return tuple(
+        (graph.ids[tail] if tail >= 0 else "", graph.ids[head], value)
+        for tail, head, value in values
+    )
+
+
 def with_titles(dropped: Iterable[Dropped], graph: Graph) -> tuple[Dropped, ...]:
     """Return what was left out with its headings and first words.
 

@@ -160,29 +160,28 @@ def answer_globally(
     question = check_question(question, options.budget, options.max_reports)
     graph = index.graph
     asked = Model.of(model, count=graph.count)
-    rows = _reports_of_level(graph, options.level)
-    vector = np.asarray(index.embedder.embed_question(question), np.float32)
-    products = np.einsum("ij,j->i", graph.vectors[rows], vector)
-    ranked: list[int] = rows[top_k(products, options.max_reports)].tolist()
+    ranked = _most_similar_reports(index, question, options)
     ids = tuple(graph.ids[row] for row in ranked)
     number = {row: i for i, row in enumerate(ranked, 1)}
-    failed = list[tuple[str, str]]()
-    batches, prompts = list[list[int]](), list[str]()
-    for batch in _batches(graph, ranked, options.batch_tokens):
-        for fitted, prompt in _prompts_that_fit(graph, question, batch, number, asked):
-            batches.append(fitted)
-            prompts.append(prompt.text)
-            if prompt.left_out:
-                failed.append((_named(fitted, number), f"not read: {prompt.left_out}"))
+    prompts = [
+        fitted
+        for batch in _batches(graph, ranked, options.batch_tokens)
+        for fitted in _prompts_that_fit(graph, question, batch, number, asked)
+    ]
+    failed = [
+        (_named(batch, number), f"not read: {prompt.left_out}")
+        for batch, prompt in prompts
+        if prompt.left_out
+    ]
     with metered(graph.count) as meter:
         answers = asked.ask_all(
-            prompts,
+            [prompt.text for _, prompt in prompts],
             lambda text: _read_points(text, ids),
             workers=options.workers,
             progress=progress,
             label="reports",
         )
-        for batch, answer in zip(batches, answers, strict=True):
+        for (batch, _), answer in zip(prompts, answers, strict=True):
             reasons = [answer.error] if answer.value is None else answer.value.unreadable
             failed += [(_named(batch, number), reason) for reason in reasons]
         helpful = _helpful_points(answers)
@@ -206,6 +205,15 @@ def answer_globally(
         tuple(failed),
         meter.usage,
     )
+
+
+def _most_similar_reports(index: Index, question: str, options: GlobalOptions) -> list[int]:
+    """Return the reports that are asked, those most like the question first."""
+    rows = _reports_of_level(index.graph, options.level)
+    vector = np.asarray(index.embed_question(question), np.float32)
+    products = np.einsum("ij,j->i", index.graph.vectors[rows], vector)
+    ranked: list[int] = rows[top_k(products, options.max_reports)].tolist()
+    return ranked
 
 
 def _named(batch: Sequence[int], number: Mapping[int, int]) -> str:

@@ -16,7 +16,7 @@ from clew.algorithms.ranking import top_k
 from clew.budget import FittedPage, PageRequest, fit_to_budget
 from clew.context import Context
 from clew.deadline import Deadline, OutOfTime, current, until
-from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of
+from clew.explain import Path, context_edges, paths_to_facts, paths_to_nodes, role_of, with_ids
 from clew.graph import Floats, Graph, SourcesPart, freeze, known_heading_of
 from clew.items import Item, Step
 from clew.order._shared import reports_outside
@@ -26,6 +26,7 @@ from clew.shares import Excluded, SharedPage, fit_to_share
 from clew.types import (
     UNLIMITED,
     BoundOrder,
+    BoundSeed,
     BoundSelect,
     BoundSpread,
     Order,
@@ -108,79 +109,154 @@ class Pipeline:
 
     def on(self, graph: Graph) -> Callable[[Query, int], Context]:
         """Bind the stages to a graph; return (question, budget in tokens) -> context."""
-        find_seeds = self.seed.on(graph)
         names = self._names
-        bound_spreads = [stage.on(graph) for stage in self.spreads]
-        spreads = list(zip(names.spreads, bound_spreads, strict=True))
-        bound_selects = [stage.on(graph) for stage in self.selects]
-        selects = list(zip(names.selects, bound_selects, strict=True))
+        find_seeds = self.seed.on(graph)
+        spreads = [stage.on(graph) for stage in self.spreads]
+        selects = [stage.on(graph) for stage in self.selects]
         arrange = self.order.on(graph)
-        own, of_seed, of_order = names.own, names.seed, names.order
         for part in PAGE_PARTS:  # here, where no deadline waits for them
             graph.part(part)
-        every_node = Subgraph(freeze(np.arange(len(graph)), np.int32))
+        stages = _BoundStages(
+            graph,
+            names,
+            find_seeds,
+            list(zip(names.spreads, spreads, strict=True)),
+            list(zip(names.selects, selects, strict=True)),
+            arrange,
+            self.render,
+            Subgraph(freeze(np.arange(len(graph)), np.int32)),
+        )
 
         def answer(query: Query, budget: int) -> Context:
-            trace: list[Step] = []
-            query = replace(query, style=self.render)
-            with _timed(trace, of_seed) as notes:
-                seeds = _checked_seeds(find_seeds(query), len(graph), of_seed)
-                notes |= _seed_notes(seeds)
-
-            in_time, irrelevant = current(), _irrelevant(graph, query)
-
-            def fit(excluded: Excluded | None = None) -> FittedPage:
-                excluded = _both(irrelevant, excluded)
-                allowed = excluded.removed_from_seeds(seeds) if excluded else seeds
-                prizes = allowed.scores
-                for name, spread in spreads:
-                    with _timed(trace, name) as notes:
-                        given = _spread_in_time(spread, query, allowed, prizes, notes)
-                        prizes = _checked_scores(given, len(graph), name)
-                if excluded:
-                    prizes = np.where(excluded.nodes, 0.0, prizes)
-                prizes = graph.part(DuplicatesPart()).without_lower_copies(prizes)
-                everything = _without(excluded, every_node)
-
-                def select_for(room: int) -> Subgraph:
-                    subgraph = everything
-                    for name, select in selects:
-                        with _timed(trace, name) as notes:
-                            before = subgraph
-                            with until(in_time):
-                                subgraph = _select_in_time(
-                                    select, query, allowed, prizes, before, room, graph
-                                )
-                            _check_subgraph(subgraph, len(graph), name)
-                            sizes = _select_notes(len(graph), before, subgraph)
-                            notes |= {**subgraph.notes, **sizes, "room": room}
-                    return subgraph
-
-                def arrange_subgraph(subgraph: Subgraph) -> Reading:
-                    with _timed(trace, of_order) as notes:
-                        reading = _arrange_in_time(arrange, query, prizes, subgraph, notes)
-                        _check_reading(reading, graph, of_order)
-                        reading = _with_reports_first(graph, subgraph, reading)
-                        reading = excluded.removed_from(reading) if excluded else reading
-                        notes |= {"entries": len(reading)}
-                    return reading
-
-                hidden = excluded.nodes if excluded else None
-                request = PageRequest(graph, query, allowed, prizes, self.render, excluded=hidden)
-                with until(in_time.later(PAGE_SECONDS)):
-                    return fit_to_budget(request, select_for, arrange_subgraph, budget)
-
-            if query.max_share is None:
-                shared = SharedPage(fit())
-            else:
-                shared = fit_to_share(
-                    fit, graph, query.max_share, budget, may_have_one=not query.untrusted
-                )
-            trace += _page_steps(shared)
-            with until(Deadline()):
-                return _context(shared, own, budget, trace)
+            return stages.answer(query, budget)
 
         return answer
+
+
+@dataclass(frozen=True, eq=False)
+class _BoundStages:
+    """The stages of a pipeline, bound to a graph.
+
+    Attributes:
+        graph: What is asked.
+        names: What the trace calls the method and its stages.
+        find_seeds: The seed.
+        spreads: Each spread with its name.
+        selects: Each selector with its name.
+        arrange: The order.
+        render: How a page is written.
+        every_node: What the first selector chooses from where nothing is excluded.
+    """
+
+    graph: Graph
+    names: _Names
+    find_seeds: BoundSeed
+    spreads: list[tuple[str, BoundSpread]]
+    selects: list[tuple[str, BoundSelect]]
+    arrange: BoundOrder
+    render: Render
+    every_node: Subgraph
+
+    def answer(self, query: Query, budget: int) -> Context:
+        """Return the context for a question."""
+        trace: list[Step] = []
+        query = replace(query, style=self.render)
+        with _timed(trace, self.names.seed) as notes:
+            seeds = _checked_seeds(self.find_seeds(query), len(self.graph), self.names.seed)
+            notes |= _seed_notes(seeds)
+        irrelevant = _irrelevant(self.graph, query)
+        asked = _Asked(self, query, seeds, budget, trace, current(), irrelevant)
+        if query.max_share is None:
+            shared = SharedPage(asked.fit())
+        else:
+            may_have_one = not query.untrusted
+            shared = fit_to_share(
+                asked.fit, self.graph, query.max_share, budget, may_have_one=may_have_one
+            )
+        trace += _page_steps(shared)
+        with until(Deadline()):
+            return _context(shared, self.names.own, budget, trace)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A question whose seeds are found, for which one page or several are fitted.
+
+    Attributes:
+        stages: What is asked.
+        query: The question.
+        seeds: Where it touches the graph.
+        budget: The tokens that a page may have.
+        trace: What the stages report; each that is asked adds its step.
+        in_time: Until when a selector may work.
+        irrelevant: What has too little to do with the question to be read; None for nothing.
+    """
+
+    stages: _BoundStages
+    query: Query
+    seeds: Seeds
+    budget: int
+    trace: list[Step]
+    in_time: Deadline
+    irrelevant: Excluded | None
+
+    def fit(self, excluded: Excluded | None = None) -> FittedPage:
+        """Return a page within the budget, without what is excluded."""
+        stages = self.stages
+        excluded = _both(self.irrelevant, excluded)
+        seeds = excluded.removed_from_seeds(self.seeds) if excluded else self.seeds
+        prizes = self._prizes(seeds, excluded)
+        everything = _without(excluded, stages.every_node)
+
+        def select_for(room: int) -> Subgraph:
+            return self._selected(seeds, prizes, everything, room)
+
+        def arrange(subgraph: Subgraph) -> Reading:
+            return self._arranged(prizes, subgraph, excluded)
+
+        hidden = excluded.nodes if excluded else None
+        request = PageRequest(
+            stages.graph, self.query, seeds, prizes, stages.render, excluded=hidden
+        )
+        with until(self.in_time.later(PAGE_SECONDS)):
+            return fit_to_budget(request, select_for, arrange, self.budget)
+
+    def _prizes(self, seeds: Seeds, excluded: Excluded | None) -> Floats:
+        """Return the prizes by which is selected."""
+        graph, prizes = self.stages.graph, seeds.scores
+        for name, spread in self.stages.spreads:
+            with _timed(self.trace, name) as notes:
+                given = _spread_in_time(spread, self.query, seeds, prizes, notes)
+                prizes = _checked_scores(given, len(graph), name)
+        if excluded:
+            prizes = np.where(excluded.nodes, 0.0, prizes)
+        return graph.part(DuplicatesPart()).without_lower_copies(prizes)
+
+    def _selected(self, seeds: Seeds, prizes: Floats, everything: Subgraph, room: int) -> Subgraph:
+        """Return what the selectors choose, one after the other, for so many tokens."""
+        graph, subgraph = self.stages.graph, everything
+        for name, select in self.stages.selects:
+            with _timed(self.trace, name) as notes:
+                before = subgraph
+                with until(self.in_time):
+                    subgraph = _select_in_time(
+                        select, self.query, seeds, prizes, before, room, graph
+                    )
+                _check_subgraph(subgraph, len(graph), name)
+                sizes = _select_notes(len(graph), before, subgraph)
+                notes |= {**subgraph.notes, **sizes, "room": room}
+        return subgraph
+
+    def _arranged(self, prizes: Floats, subgraph: Subgraph, excluded: Excluded | None) -> Reading:
+        """Return what is read of a selection, in order."""
+        graph, name = self.stages.graph, self.stages.names.order
+        with _timed(self.trace, name) as notes:
+            reading = _arrange_in_time(self.stages.arrange, self.query, prizes, subgraph, notes)
+            _check_reading(reading, graph, name)
+            reading = _with_reports_first(graph, subgraph, reading)
+            reading = excluded.removed_from(reading) if excluded else reading
+            notes |= {"entries": len(reading)}
+        return reading
 
 
 def _checked_seeds(seeds: object, n: int, stage: str) -> Seeds:
@@ -302,23 +378,13 @@ def _context(shared: SharedPage, method: str, budget: int, trace: list[Step]) ->
         value=float(sum(item.score for item in items if item.role != "fact")),
         bound=None if page.fill_rows else page.bound,  # which knows nothing of rows that fill up
         missing=tuple((graph.ids[a], graph.ids[b]) for a, b in subgraph.missing),
-        rewards=None if subgraph.rewards is None else _with_ids(graph, subgraph.rewards),
-        grafts=_with_ids(graph, subgraph.grafts),
+        rewards=None if subgraph.rewards is None else with_ids(graph, subgraph.rewards),
+        grafts=with_ids(graph, subgraph.grafts),
         source_budget=shared.source_budget,
         sources_have_one=not page.request.query.untrusted,
     )
     return context.made_when_asked(
         edges=lambda: context_edges(graph, rows, subgraph), dropped=page.dropped
-    )
-
-
-def _with_ids(
-    graph: Graph, values: tuple[tuple[int, int, float], ...]
-) -> tuple[tuple[str, str, float], ...]:
-    """Return (tail, head, value) with ids in the place of rows; "" is the root of the corpus."""
-    return tuple(
-        (graph.ids[tail] if tail >= 0 else "", graph.ids[head], value)
-        for tail, head, value in values
     )
 
 

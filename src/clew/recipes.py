@@ -638,7 +638,11 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
             "mass that is spread thin is not moved on (tolerance=1e-4)",
             "the walk costs no more on a large graph than on a small one",
         ),
-        Departure("five passages", "as many as fit", "the budget is used"),
+        Departure(
+            "five passages",
+            "as many as fit, but for those far below the best",
+            "the budget is used for what may answer",
+        ),
     ),
     "kurisu_paper": (
         Departure(

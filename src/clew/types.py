@@ -472,8 +472,8 @@ class BoundMethodPart:
 def may_ask_model(method: object) -> bool:
     """Return whether a method, or one of its stages, may ask the language model of a question.
 
-    One of clew's own says so, in `asks_model`. One of the caller's own may ask, unless it says that
-    it does not.
+    One of clew's own says so, in `asks_model`, and one that does not ask may have stages that do.
+    One of the caller's own may ask, unless it says that it does not.
 
     Example:
         >>> from clew import recipes
@@ -485,6 +485,6 @@ def may_ask_model(method: object) -> bool:
         return True
     if isinstance(method, tuple):
         return any(may_ask_model(one) for one in method)
-    if not is_dataclass(method) or hasattr(method, "asks_model"):
+    if not (is_own and is_dataclass(method)):
         return False
     return any(may_ask_model(getattr(method, field.name)) for field in fields(method))

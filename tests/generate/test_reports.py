@@ -397,6 +397,19 @@ def test_a_global_question_is_mapped_over_all_reports_and_reduced(index):
     assert (len(one.points), one.omitted, one.calls) == (1, 1, 2)
 
 
+def test_a_global_question_is_compared_by_its_canonical_text():
+    embedded = []
+
+    def embed(texts):
+        embedded.extend(texts)
+        return [[len(text), 1.0] for text in texts]
+
+    texts = ["The sea is deep.", "The sea is cold.", "The sea is salt."]
+    index = clew.Index.from_documents(texts, embedder=embed, canonical=str.lower)
+    answer_globally(index.generate(Reports(min_passages=1)), "What IS it?", lambda prompt: "[]")
+    assert embedded[-1] == "what is it?"
+
+
 def test_of_too_many_points_the_most_helpful_are_kept(index):
     scores = [10, 70, 30, 90, 50, 20, 80, 60, 40]
 

@@ -19,6 +19,7 @@ from clew import Document, Index
 from clew.index import IndexConfig, QueryOptions, narrow
 from clew.index.answer import NothingFitsWarning
 from clew.index.config import IndexKeywords
+from clew.index.narrowing import CANDIDATES
 from clew.index.question import QueryKeywords
 
 ROOT = Path(__file__).parents[2]
@@ -210,23 +211,31 @@ def test_keywords_and_fields_have_the_same_names(options, keywords):
 
 
 @pytest.mark.parametrize(
-    ("method", "options"),
+    ("method", "defaults"),
     [
-        (Index.from_documents, [IndexConfig]),
-        (Index.ask, [QueryOptions]),
-        (Index.aask, [QueryOptions]),
-        (Index.ask_many, [QueryOptions]),
-        (narrow, [QueryOptions, IndexConfig]),
+        (Index.from_documents, [IndexConfig()]),
+        (Index.ask, [QueryOptions()]),
+        (Index.aask, [QueryOptions()]),
+        (Index.ask_many, [QueryOptions()]),
+        (narrow, [QueryOptions(), CANDIDATES]),
     ],
 )
-def test_the_signature_and_the_documentation_show_every_option(method, options):
+def test_the_signature_and_the_documentation_show_every_option(method, defaults):
     parameters = inspect.signature(method).parameters
-    for field in (field for some in options for field in fields(some)):
-        assert parameters[field.name].default is field.default or (
-            parameters[field.name].default == field.default
-        )
-        assert f"    {field.name}: " in method.__doc__
+    for values in defaults:
+        for name, value in vars(values).items():
+            assert parameters[name].default is value or parameters[name].default == value
+            assert f"    {name}: " in method.__doc__
     assert "keywords" not in parameters
+
+
+def test_what_the_signature_of_narrow_shows_is_what_narrow_does():
+    shown = inspect.signature(narrow).parameters
+    names = [field.name for some in (QueryOptions, IndexConfig) for field in fields(some)]
+    said = {name: shown[name].default for name in names}
+    assert said["splitter"] is None
+    by_default = narrow("Who lives on Corfu?", DOCUMENTS)
+    assert narrow("Who lives on Corfu?", DOCUMENTS, **said).text == by_default.text
 
 
 def test_an_unknown_name_is_refused_with_the_names_that_are_known():

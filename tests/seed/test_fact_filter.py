@@ -167,6 +167,16 @@ def test_the_filter_is_part_of_the_published_recipes():
     assert not clew.types.may_ask_model(recipes.get("fused"))
 
 
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_stage_inside_one_that_does_not_ask_may_ask(asks):
+    within = MappedFacts(asks=False, passage_seed=RecognisedFacts(asks=asks))
+    assert clew.types.may_ask_model(within) is asks
+    baseline = replace(recipes.get("fused"), seed=RecognisedFacts(asks=asks))
+    presets = dict.fromkeys(("baseline", "lightweight", "enterprise", "agentic"), baseline)
+    router = replace(recipes.get("router"), asks=False, **presets)
+    assert clew.types.may_ask_model(router) is asks
+
+
 def test_numbers_of_facts_are_from_one_on_and_each_counts_once():
     assert read_numbers('{"facts": [3, 1, "1", " 2 "]}', 3) == [3, 1, 2]
     assert read_numbers("[2]", 2) == [2]

@@ -53,9 +53,9 @@ def add_model_options(parser: Parser, purpose: str | None = None) -> None:
     )
 
 
-def typed_model(options: argparse.Namespace, *, answers: Path | None = None) -> Model | None:
+def typed_model(options: argparse.Namespace) -> Model | None:
     """Return the model that was typed, if any; see `model_of`."""
-    return None if options.model is None else model_of(options.model, options, answers=answers)
+    return None if options.model is None else model_of(options.model, options)
 
 
 def model_of(

@@ -99,12 +99,14 @@ def add_reading_options(
     parser.add_argument(
         "--reports",
         action="store_true",
-        help="write reports on communities, for the recipes global and enterprise",
+        help="write reports on communities, for the recipes global, enterprise, agentic, journey "
+        "and kurisu",
     )
     parser.add_argument(
         "--summaries",
         action="store_true",
-        help="write summaries of what several passages name, for the recipe da_rag",
+        help="write summaries of what several passages name, for the recipe da_rag_paper, and for "
+        "the language model of da_rag",
     )
     parser.add_argument(
         "--titles",

@@ -95,12 +95,33 @@ def attach_vectors(
         attached = Embedder.of(embedder)
     if isinstance(attached.fitted, GeneralEmbedding) and not (known or graph.vectors.shape[1]):
         return attached, _with_general_vectors(graph, attached.fitted, replacement_texts or EMPTY)
-    known, by_counts = known or {}, _by_counts(attached, counts)
-    rows = rows_to_embed(graph)
-    late_names = _late_names(graph, attached, rows, replacement_texts or EMPTY, counts)
+    instead = replacement_texts or EMPTY
+    return attached, _with_missing_vectors(graph, attached, instead, known or {}, counts, progress)
+
+
+def _with_missing_vectors(
+    graph: Graph,
+    attached: Embedder,
+    replacement_texts: Mapping[str, str],
+    known: Mapping[str, Vectors],
+    counts: CountsOf | None,
+    progress: bool,
+) -> Graph:
+    """Return the graph with a vector for every node and fact that has none, batch by batch.
+
+    Args:
+        graph: the graph.
+        attached: what embeds the texts.
+        replacement_texts: as in `attach_vectors`.
+        known: as in `attach_vectors`.
+        counts: as in `attach_vectors`.
+        progress: as in `attach_vectors`.
+    """
+    by_counts, rows = _by_counts(attached, counts), rows_to_embed(graph)
+    late_names = _late_names(graph, attached, rows, replacement_texts, counts)
     if late_names is not None:
         rows = rows[: len(rows) - late_names.shape[0]]
-    texts = texts_to_embed(graph, rows.tolist(), replacement_texts or EMPTY)
+    texts = texts_to_embed(graph, rows.tolist(), replacement_texts)
     is_there = has_vector(graph.vectors)[rows]
     bare, kept_rows = rows[~is_there], rows[is_there]
     bare_texts = [texts[i] for i in np.flatnonzero(~is_there).tolist()]
@@ -131,7 +152,7 @@ def attach_vectors(
     if late_names is not None:
         whole = VectorColumn([*VectorColumn.of(whole).segments, late_names])
     own = seal(fact_vectors) if made is None else made
-    return attached, graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
+    return graph.unchecked(vectors=whole, facts=replace(graph.facts, vectors=own))
 
 
 def attach_vectors_but_of_names(

@@ -129,15 +129,12 @@ def fit_bags(
     return embedder, segment
 
 
-def bags_of_texts(
-    table: BagTable, texts: Sequence[str], counts_of: CountsOf | None = None
-) -> BagSegment:
+def bags_of_texts(table: BagTable, texts: Sequence[str]) -> BagSegment:
     """Return the vectors of texts as bags of a table, which learns their terms.
 
     Args:
         table: the table.
         texts: the texts.
-        counts_of: counts texts; None for `TextCounts.of`.
 
     Example:
         >>> static, rows = fit_bags(["The ferry to Corfu leaves at nine.", "Anna met Ben."])
@@ -145,7 +142,7 @@ def bags_of_texts(
         >>> bool((more[:] == static(["Ben left."])).all()), more.table.terms[-1]
         (True, 'left')
     """
-    counts = (counts_of or TextCounts.of)(texts)
+    counts = TextCounts.of(texts)
     number_terms(table, counts, kept=True)
     return bags_of_counts(table, counts)
 

@@ -47,7 +47,8 @@ class Summaries:
     `by`: "model" or "extract", and in `unread` what the model has not read, if anything. Where the
     model's answer cannot be used, twice, the summary is an extract, and the reason is in `failed`.
     A question touches summaries by a seed that has "summary" among its `kinds`; the edges "about"
-    and "mentions" lead from them to the passages.
+    and "mentions" lead from them to the passages. The recipe `da_rag_paper` compares entities by
+    them, and a language model that `da_rag` or `da_rag_paper` asks reads them.
 
     Attributes:
         model: whatever `clew.model.Model.of` takes, or None.

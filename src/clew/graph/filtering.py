@@ -84,7 +84,7 @@ def node_columns_left(graph: GraphColumns, left: Mask) -> dict[str, Any]:
         left: bool [n], the nodes that stay, as `surviving_rows` returns them.
     """
     rows = np.flatnonzero(left)
-    new_row = _new_numbers(left)
+    new_row = new_numbers(left)
     return {
         "ids": _pick_texts(graph.ids, rows),
         "kinds": graph.kinds.take(rows),
@@ -113,9 +113,9 @@ def edges_left(graph: GraphColumns, edges: Edges, left: Mask) -> Edges:
         left: bool [n], the nodes that stay, as `surviving_rows` returns them.
     """
     stays = left[edges.tails] & left[edges.heads] & _supported(edges.read_from, left)
-    new_row, new_fact = _new_numbers(left), freeze([], np.int32)
+    new_row, new_fact = new_numbers(left), freeze([], np.int32)
     if (edges.facts >= 0).any():
-        new_fact = _new_numbers(_facts_left(graph.facts, left))
+        new_fact = new_numbers(_facts_left(graph.facts, left))
         stays &= (edges.facts < 0) | (new_fact[edges.facts] >= 0)
     edges = edges.take(np.flatnonzero(stays))
     return replace(
@@ -167,8 +167,13 @@ def _count_contents(graph: GraphColumns, left: Mask) -> NDArray[np.int64]:
     return np.bincount(around, minlength=len(graph))
 
 
-def _new_numbers(stays: Mask) -> Rows:
-    """The new number of every row that stays, and -1 for the others."""
+def new_numbers(stays: Mask) -> Rows:
+    """Return the new number of every row that stays, and -1 for the others.
+
+    Example:
+        >>> new_numbers(np.array([False, True, True]))
+        array([-1,  0,  1], dtype=int32)
+    """
     numbers = np.full(len(stays), -1, np.int32)
     numbers[stays] = np.arange(int(stays.sum()))
     return numbers

@@ -60,8 +60,9 @@ SYNONYM_BY_WORDS = Synonym(0.75, by="words")
 LINKS_OF_NAMES: tuple[Link, ...] = tuple(
     SYNONYM_BY_WORDS if isinstance(link, Synonym) else link for link in DEFAULT_LINKS
 )
-"""The links of an index that is made with `clew.Names()` and the embedded default: its names are
-compared by their words, so that nothing waits for their vectors, and find as much."""
+"""The links of an index that is made with `clew.Names()` and the embedded default, and of one whose
+names are read without being asked for: names are compared by their words, so that nothing waits for
+their vectors, and find as much."""
 
 FACTS = NamesWhereMany()
 """What reads facts unless somebody says otherwise: what source code defines, calls and imports, and

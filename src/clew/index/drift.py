@@ -19,10 +19,11 @@ def drift_step(index: IndexContents) -> Step | None:
     """Return the step of a trace that says what is as it was; None where all is as of now.
 
     Frequencies of words and nearest passages follow every change, and so do the weights of words in
-    the vectors of the embedded default in an index of at least 1,000 nodes. In a smaller one they
-    are kept, and so they are everywhere in the cosines by which passages are linked, once something
-    has asked for such edges. In none a passage is read again for names. All is renewed by
-    `Index.compact`, and by the change with which a tenth of the passages has come or gone.
+    the vectors of the embedded default. They are kept where these vectors are no bags of words, as
+    an earlier version saved them, or have an approximate index (`nearest`), and so they are
+    everywhere in the cosines by which passages are linked, once something has asked for such edges.
+    In none a passage is read again for names. All is renewed by `Index.compact`, and by the change
+    with which a tenth of the passages has come or gone.
 
     Its notes are "as of the last compact", the list of what is so, "passages changed since", and
     "share", that number by the passages that there are.

@@ -2,14 +2,14 @@
 
 What depends on all documents is exact (the frequencies of words, the nearest neighbours of given
 vectors; the weights and the mean of the embedded default where its vectors are bags, see
-`clew.embedding.reweighted`), but for two things. Where vectors are numbers, as in an index of less
-than 1,000 nodes, those of the default stay weighted as when the index was last built whole, and so
-do everywhere those by which similar passages are linked. And no passage that was there is read
-again by an extractor of all passages together, such as `clew.Names`: what it has learnt grows and
-shrinks with the passages (`clew.read.Knowledge`), and new ones are read by that, but what they
-teach about the others is not followed there: a word that was a name stays one. So an index is built
-whole again when a tenth of it has changed, and by `Index.compact`. Nodes keep their order, and new
-ones come last. A small index is always built whole.
+`clew.embedding.reweighted`), but for two things. Where vectors are numbers, as an earlier version
+saved them, or have an approximate index, those of the default stay weighted as when the index was
+last built whole, and so do everywhere those by which similar passages are linked. And no passage
+that was there is read again by an extractor of all passages together, such as `clew.Names`: what it
+has learnt grows and shrinks with the passages (`clew.read.Knowledge`), and new ones are read by
+that, but what they teach about the others is not followed there: a word that was a name stays one.
+So an index is built whole again when a tenth of it has changed, and by `Index.compact`. Nodes keep
+their order, and new ones come last. A small index is always built whole.
 
 A document may come to a container that is there, as a row to its file, or go from it. One that
 follows another, or is a piece of it, changes with all of these alone; see `clew.index.chains`.

@@ -302,10 +302,9 @@ class Index(IndexContents):
 
         Three things make a difference: a generator that keeps what it has, as
         `clew.generate.Reports(keep_communities=True)` does; an index of a thousand passages or
-        more, which is changed in place, where the weights of the embedded default stay until
-        `compact`, and so do the names that were read in the other documents; and one of more than
-        20,000 passages, whose new passages find all of their nearest, and others most of them.
-        What scores exactly alike may come in another order.
+        more, which is changed in place and keeps until `compact` what `Index.compact` names; and
+        one of more than 20,000 passages, whose new passages find all of their nearest, and others
+        most of them. What scores exactly alike may come in another order.
 
         Args:
             documents: As in `from_documents`.
@@ -418,12 +417,17 @@ class Index(IndexContents):
         """Return the index built whole of its documents; nothing is embedded or read twice.
 
         A large index is changed in place. `changed` says how many passages came and went since it
-        was built whole, by which the weights of the embedded default may be out of date, and what
-        `clew.Names` and `clew.Symbols` have read: a passage that was there is read again by what
-        all documents say now. That is done anyway once a tenth has changed.
+        was built whole. By so many is out of date what `clew.Names` and `clew.Symbols` have read in
+        passages that were there, and what words weigh where the embedded default says which
+        passages are similar enough to be linked; with an approximate index (`nearest`), in all of
+        its vectors. The step "index" in the trace of a question says which of these it is. All is
+        done anew anyway once a tenth has changed.
 
         Args:
             progress: Whether to show bars on stderr.
+
+        Raises:
+            ValueError: The index was made of a graph.
         """
         from clew.index.changes import rebuild
 

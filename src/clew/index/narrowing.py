@@ -45,7 +45,7 @@ class NarrowKeywords(QueryKeywords, IndexKeywords, total=False):
     """The fields of `QueryOptions` and of `IndexConfig` as keyword arguments."""
 
 
-@documents_keywords(QueryOptions, IndexConfig)
+@documents_keywords(QueryOptions, CANDIDATES)
 def narrow(
     question: str,
     candidates: Iterable[object],
@@ -66,7 +66,7 @@ def narrow(
     These facts are compared by clew's own embedder, as hundreds of them would keep a model busy for
     seconds: an `embedder` then says how near each candidate is to the question, unless there are
     scores, and nothing else. Names that are alike are not linked here; `links` may hold
-    `clew.link.Synonym()`.
+    `clew.link.Synonym()`. No candidate is cut unless a `splitter` is named.
 
     An `embedder` gets no text and no question again that it embedded lately, in this call or in one
     before: their vectors are kept as long as it lives, in up to 64 MiB, and 4 MiB for questions.

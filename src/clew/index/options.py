@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields
+from dataclasses import Field, fields
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
@@ -81,7 +81,9 @@ def check_base(base: object, options: type[DataclassInstance], name: str) -> Non
         )
 
 
-def documents_keywords(*options: type[DataclassInstance]) -> Callable[[Method], Method]:
+def documents_keywords(
+    *options: type[DataclassInstance] | DataclassInstance,
+) -> Callable[[Method], Method]:
     """Return a decorator for a method whose `**keywords` are the fields of dataclasses.
 
     The decorator writes the fields into the method's signature, and their descriptions, which are
@@ -89,13 +91,13 @@ def documents_keywords(*options: type[DataclassInstance]) -> Callable[[Method], 
     "**keywords". So `help()` and editors at run time show every option.
 
     Args:
-        *options: The dataclasses.
+        *options: The dataclasses, or values of them whose fields are the defaults of the method.
     """
 
     def decorate(method: Method) -> Method:
         signature = inspect.signature(method)
         own = list(signature.parameters.values())
-        named = [_parameter(field) for some in options for field in fields(some)]
+        named = [_parameter(field, some) for some in options for field in fields(some)]
         parameters = [*own[:-1], *named]  # the last one is **keywords
         method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         attributes = [line for some in options for line in _attributes(some.__doc__ or "")]
@@ -105,8 +107,11 @@ def documents_keywords(*options: type[DataclassInstance]) -> Callable[[Method], 
     return decorate
 
 
-def _parameter(field: Field[object]) -> inspect.Parameter:
-    default = inspect.Parameter.empty if field.default is MISSING else field.default
+def _parameter(
+    field: Field[object], options: type[DataclassInstance] | DataclassInstance
+) -> inspect.Parameter:
+    # A class has the defaults of its fields as attributes, as a value has what it was made with.
+    default = getattr(options, field.name, inspect.Parameter.empty)
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(field.name, keyword, default=default, annotation=field.type)
 

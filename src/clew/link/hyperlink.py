@@ -210,7 +210,7 @@ class _Names:
 
     Attributes:
         row_of: The row of each name; of equal names, the first.
-        rows_of_path: The rows of each shorter name, as `_paths_of` returns them.
+        rows_of_path: The rows of each shorter name, as `paths_of` returns them.
     """
 
     def __init__(self, graph: Graph, rows: NDArray[np.int64]) -> None:

@@ -40,7 +40,8 @@ class Synonym:
         by: what is compared: the "vectors" of names, or their "words". Words need no vectors, and
             take a small part of the time; edges are found exactly, for any number of names. A
             lowest cosine of 0.75 of words joins about as many names as 0.8 of the vectors of the
-            embedded default. An index with `clew.Names()` and the embedded default has these.
+            embedded default. An index with `clew.Names()` and the embedded default has these, and
+            so has one that reads names without being asked for, by any embedder.
 
     Raises:
         ValueError: `by` is neither.

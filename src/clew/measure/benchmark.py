@@ -73,7 +73,7 @@ class Benchmark:
         facts: Triples by passage id, as `Index.from_documents` takes them.
         embedder: What embeds the texts, as `Index.from_documents` takes it; None for the embedded
             default.
-        lengths: A reference token count for every passage id, or empty.
+        reference_tokens: A reference token count for every passage id, or empty.
         notes: What was left out and how often, in words.
 
     Example:

@@ -23,7 +23,7 @@ from clew.index.config import ExtractorLike
 from clew.index.index import Index
 from clew.measure.benchmark import Benchmark, BenchmarkQuestion, FactFile, NameForm
 from clew.measure.metrics import all_gold, by_score, first_that_fit, recall, reciprocal_rank
-from clew.measure.paired import Table, build_table
+from clew.measure.paired import Table, build_tables
 from clew.progress import progress_bar
 from clew.types import Generate, Method
 from clew.usage import metered
@@ -209,24 +209,15 @@ def compare(  # noqa: PLR0913  # the options of one call, each named by its call
                 notes.append(f"{label} asked language models for {meter.usage}")
     fell_back = {label: run.fell_back for label, run in runs.items()}
     notes += fallback_notes(fell_back, len(benchmark.questions))
-    tables = tuple(
-        build_table(
-            title,
-            {label: run.columns[title] for label, run in runs.items()},
-            baseline,
-            samples=samples,
-            seed=seed,
-        )
-        for title in (BY_SCORE, RENDERED, REFERENCE, FURTHER)
-        if runs[baseline].columns[title]
-    )
+    columns = {label: run.columns for label, run in runs.items()}
+    titles = (BY_SCORE, RENDERED, REFERENCE, FURTHER)
     return Comparison(
         benchmark=repr(benchmark),
         index=repr(index),
         questions=len(benchmark.questions),
         baseline=baseline,
         methods={label: repr(method) for label, method in labelled.items()},
-        tables=tables,
+        tables=build_tables(titles, columns, baseline, samples=samples, seed=seed),
         milliseconds={label: float(np.median(run.seconds)) * 1000 for label, run in runs.items()},
         samples=samples,
         seed=seed,

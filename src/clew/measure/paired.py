@@ -116,6 +116,41 @@ class Table:
         return f"{cell} ({self.differences[i, j]:+.3f} [{low:+.3f}, {high:+.3f}])"
 
 
+def build_tables(
+    titles: Sequence[str],
+    columns: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]],
+    baseline: str,
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+) -> tuple[Table, ...]:
+    """Return the tables of those titles under which the baseline has figures.
+
+    Args:
+        titles: The titles, in order.
+        columns: `columns[method][title]` is what `build_table` takes of a method.
+        baseline: As in `build_table`.
+        samples: As in `build_table`.
+        seed: As in `build_table`.
+
+    Example:
+        >>> columns = {"dense": {"By score": {"R@5": [0.5, 1.0]}, "Rendered": {}}}
+        >>> [one.title for one in build_tables(("By score", "Rendered"), columns, "dense")]
+        ['By score']
+    """
+    return tuple(
+        build_table(
+            title,
+            {method: of_title[title] for method, of_title in columns.items()},
+            baseline,
+            samples=samples,
+            seed=seed,
+        )
+        for title in titles
+        if columns[baseline][title]
+    )
+
+
 def build_table(
     title: str,
     values: Mapping[str, Mapping[str, Sequence[float]]],

@@ -33,7 +33,7 @@ from clew.measure.compare import (
     labelled_methods,
 )
 from clew.measure.files import list_field, malformed, read_lines, text_field
-from clew.measure.paired import build_table
+from clew.measure.paired import build_tables
 from clew.progress import progress_bar
 from clew.text.words import IDEOGRAPHS, UNSPACED, fold_case
 from clew.types import Method
@@ -240,23 +240,14 @@ def compare_quotes(  # noqa: PLR0913  # the options of one call, each named by i
             notes += run.notes(label, len(others))
     fell_back = {label: run.fell_back for label, run in runs.items()}
     notes += fallback_notes(fell_back, len(questions))
+    columns = {label: run.columns for label, run in runs.items()}
     return Comparison(
         benchmark=f"{len(answered):,} of them with a place that answers",
         index=repr(index),
         questions=len(questions),
         baseline=baseline,
         methods={label: repr(method) for label, method in by_label.items()},
-        tables=tuple(
-            build_table(
-                title,
-                {label: run.columns[title] for label, run in runs.items()},
-                baseline,
-                samples=samples,
-                seed=seed,
-            )
-            for title in (BY_SCORE, RENDERED)
-            if runs[baseline].columns[title]
-        ),
+        tables=build_tables((BY_SCORE, RENDERED), columns, baseline, samples=samples, seed=seed),
         milliseconds={label: float(np.median(run.seconds)) * 1000 for label, run in runs.items()},
         samples=samples,
         seed=seed,

@@ -90,15 +90,7 @@ class MappedFacts:
                 share = 1.0
             elif len(facts) and share < 1:
                 notes["covered"] = share
-            vector = query.vector_for_facts
-            scores = (
-                np.maximum(cosines(facts.vectors, vector), 0)
-                if has_vectors and vector is not None
-                else np.zeros(len(facts))
-            )
-            if query.fact_likeness is not None:
-                rows, near = fact_cosines(graph, query, passages.scores)
-                scores[rows] = np.maximum(near, 0)
+            scores = _likeness_of_facts(graph, query, passages.scores, has_vectors=has_vectors)
             mapped = top_k(scores, round(self.max_facts * share))
             mapped = mapped[scores[mapped] > 0]
             choice = choose_facts(graph, query, freeze(mapped, np.int32), asks=self.asks)
@@ -128,6 +120,30 @@ class MappedFacts:
             )
 
         return find_seeds
+
+
+def _likeness_of_facts(
+    graph: Graph, query: Query, passage_scores: Floats, *, has_vectors: bool
+) -> Floats:
+    """Return the cosine of every fact with the question, 0 where it is negative or not known.
+
+    Args:
+        graph: the graph of the facts.
+        query: the question.
+        passage_scores: the scores of the passages, by which few facts are compared where none has a
+            vector.
+        has_vectors: whether some have.
+    """
+    facts, vector = graph.facts, query.vector_for_facts
+    scores = (
+        np.maximum(cosines(facts.vectors, vector), 0)
+        if has_vectors and vector is not None
+        else np.zeros(len(facts))
+    )
+    if query.fact_likeness is not None:
+        rows, near = fact_cosines(graph, query, passage_scores)
+        scores[rows] = np.maximum(near, 0)
+    return scores
 
 
 def covered_share(scores: Floats, has_facts: Mask, k: int) -> float:

@@ -38,6 +38,7 @@ class Top:
             counts where a prize says nothing but how like the question a passage is: in a graph
             without facts, since a walk over facts leaves what answers a small part of the highest,
             and where no number of passages is wanted. The trace says how many it left out.
+        min_share_with_facts: the same in a graph with facts.
 
     Example:
         >>> import numpy as np

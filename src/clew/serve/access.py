@@ -10,7 +10,6 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -162,7 +161,7 @@ class AccessMiddleware:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        send_safe = _with_headers(send)
+        send_safe = _with_safe_headers(send)
         refusal = self.rules.refusal(scope["method"], scope["path"], headers)
         refusal = refusal or self._refusal_by_body(scope["method"], headers)
         if refusal is not None:
@@ -204,11 +203,11 @@ def _name_of(host: str) -> str:
         return ""
 
 
-def _with_headers(send: Send, headers: Mapping[str, str] = SAFE_HEADERS) -> Send:
+def _with_safe_headers(send: Send) -> Send:
     async def send_safe(message: Message) -> None:
         if message["type"] == "http.response.start":
             own = MutableHeaders(scope=message)
-            for name, value in headers.items():
+            for name, value in SAFE_HEADERS.items():
                 own.setdefault(name, value)
         await send(message)
 

@@ -30,6 +30,7 @@ from clew.graph import (
     row_mask,
     take_vectors,
 )
+from clew.graph.filtering import new_numbers
 from clew.graph.long_tuples import pick
 from clew.index.contents import IndexContents
 from clew.index.drift import drift_step
@@ -51,6 +52,7 @@ from clew.sharded.late_rows import (
     VectorsInColumns,
     WordNumbers,
 )
+from clew.sharded.numbering import renumbered
 
 SOURCES = 4  # passages that a near fact leads to, of all that it was read from
 
@@ -225,10 +227,10 @@ def induced(
         (('Anna', 'Ben'), ('Anna knows Ben',))
     """
     stays = row_mask(rows, len(graph))
-    row_of = _new_rows(stays)
+    row_of = new_numbers(stays)
     facts, edges, wanted = graph.facts, graph.edges, rows.astype(np.int64)
     chosen, linked = (owned.inside(rows, stays) for owned in graph.part(_OwnedPart()))
-    fact_of = _new_rows(row_mask(chosen, len(facts)))
+    fact_of = new_numbers(row_mask(chosen, len(facts)))
     taken = edges.take(linked)
     alone = np.zeros(len(rows), np.int8)
     part = graph.unchecked(  # as the whole, which was checked
@@ -237,9 +239,9 @@ def induced(
         texts=TextsInColumns([graph.texts], alone, wanted),
         vectors=VectorColumn([VectorsInColumns([graph.vectors], alone, wanted)]),
         tokens=freeze(graph.tokens[rows], np.int32),
-        documents=_renumbered(graph.documents[rows], row_of),
-        parents=_renumbered(graph.parents[rows], row_of),
-        previous=_renumbered(graph.previous[rows], row_of),
+        documents=renumbered(graph.documents[rows], row_of),
+        parents=renumbered(graph.parents[rows], row_of),
+        previous=renumbered(graph.previous[rows], row_of),
         spans=freeze(graph.spans[rows], np.int32),
         references=pick(graph.references, wanted),
         read_from=graph.read_from.take(rows).renumbered(row_of),
@@ -249,9 +251,9 @@ def induced(
         facts=_facts_at(facts, chosen, row_of, fact_vectors, relations),
         edges=replace(
             taken,
-            tails=_renumbered(taken.tails, row_of),
-            heads=_renumbered(taken.heads, row_of),
-            facts=_renumbered(taken.facts, fact_of),
+            tails=renumbered(taken.tails, row_of),
+            heads=renumbered(taken.heads, row_of),
+            facts=renumbered(taken.facts, fact_of),
             read_from=taken.read_from.renumbered(row_of),
         ),
     )
@@ -278,23 +280,11 @@ def _facts_at(
             TextsInColumns([facts.texts], np.zeros(len(chosen), np.int8), chosen),
         ),
         VectorColumn([FewVectors(len(chosen), places, VectorColumn([late.take(there)]))]),
-        _renumbered(facts.subjects[chosen], row_of),
-        _renumbered(facts.objects[chosen], row_of),
+        renumbered(facts.subjects[chosen], row_of),
+        renumbered(facts.objects[chosen], row_of),
         relations.at(chosen),
         facts.read_from.take(chosen).renumbered(row_of),
     )
-
-
-def _new_rows(stays: Mask) -> Rows:
-    rows = np.full(len(stays), -1, np.int32)
-    rows[stays] = np.arange(int(stays.sum()))
-    return rows
-
-
-def _renumbered(rows: Rows, row_of: Rows) -> Rows:
-    if not len(row_of):
-        return freeze(np.full(len(rows), -1), np.int32)
-    return freeze(np.where(rows >= 0, row_of[rows], -1), np.int32)
 
 
 def _with_containers(graph: Graph, numbers: Rows) -> Rows:

@@ -35,7 +35,7 @@ from clew.remote.numbers import is_among
 from clew.remote.protocol import PulledNodes
 from clew.seed.cohesion import Cohesion
 from clew.sharded.late_rows import FewVectors, LabelsOfMany, TextsInColumns, VectorsInColumns
-from clew.sharded.numbering import ShardNumbers
+from clew.sharded.numbering import ShardNumbers, renumbered
 
 
 def join_corpora(corpora: Sequence[CorpusFigures], numbers: ShardNumbers) -> CorpusFigures:
@@ -286,8 +286,7 @@ def _join_nodes(graphs: Sequence[Graph], rows: Sequence[Rows], first: Any, n: in
 
     def joined_rows(column: str) -> Rows:
         parts = [
-            _renumbered(getattr(graph, column), own)
-            for graph, own in zip(graphs, rows, strict=True)
+            renumbered(getattr(graph, column), own) for graph, own in zip(graphs, rows, strict=True)
         ]
         return freeze(np.concatenate(parts)[first], np.int32)
 
@@ -340,7 +339,7 @@ def _join_lists(
     """Return the lists of all parts, those of one owner one after the other."""
     owner = np.concatenate([own[part.owners] for part, own in zip(parts, owners, strict=True)])
     value = np.concatenate(
-        [_renumbered(part.values, to) for part, to in zip(parts, rows, strict=True)]
+        [renumbered(part.values, to) for part, to in zip(parts, rows, strict=True)]
     )
     order = np.argsort(owner, kind="stable")
     return Ragged(
@@ -418,9 +417,9 @@ def _join_edges(graphs: Sequence[Graph], rows: Sequence[Rows], fact_rows: Sequen
     parts = [
         replace(
             graph.edges,
-            tails=_renumbered(graph.edges.tails, own),
-            heads=_renumbered(graph.edges.heads, own),
-            facts=_renumbered(graph.edges.facts, of_fact),
+            tails=renumbered(graph.edges.tails, own),
+            heads=renumbered(graph.edges.heads, own),
+            facts=renumbered(graph.edges.facts, of_fact),
             read_from=graph.edges.read_from.renumbered(own),
         )
         for graph, own, of_fact in zip(graphs, rows, fact_rows, strict=True)
@@ -434,9 +433,3 @@ def _join_edges(graphs: Sequence[Graph], rows: Sequence[Rows], fact_rows: Sequen
     stays = np.ones(len(edges), np.bool_)
     stays[alone[order[same]]] = False
     return edges if stays.all() else edges.take(np.flatnonzero(stays))
-
-
-def _renumbered(rows: Rows, row_of: Rows) -> Rows:
-    if not len(row_of):
-        return freeze(np.full(len(rows), -1), np.int32)
-    return freeze(np.where(rows >= 0, row_of[rows], -1), np.int32)

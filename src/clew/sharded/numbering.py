@@ -165,3 +165,19 @@ def _places(ascending: Rows, wanted: NDArray[np.integer]) -> NDArray[np.int64]:
     places = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
     found: NDArray[np.int64] = np.where(ascending[places] == wanted, places, -1)
     return found
+
+
+def renumbered(rows: Rows, row_of: Rows) -> Rows:
+    """Return the new numbers of rows; -1 for none stays.
+
+    Args:
+        rows: int32 [n], rows, or -1.
+        row_of: int32, the new number of each row, or -1.
+
+    Example:
+        >>> renumbered(np.array([1, -1]), np.array([5, 7]))
+        array([ 7, -1], dtype=int32)
+    """
+    if not len(row_of):
+        return freeze(np.full(len(rows), -1), np.int32)
+    return freeze(np.where(rows >= 0, row_of[rows], -1), np.int32)

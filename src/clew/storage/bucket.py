@@ -222,11 +222,6 @@ class Bucket:
             except FileNotFoundError:
                 return
 
-    @property
-    def is_exclusive(self) -> bool:
-        """Whether of two writers at the same moment one is refused."""
-        return self.protocol in CONDITIONAL or self.protocol in LOCAL
-
 
 @contextmanager
 def _said(shown: str) -> Iterator[None]:

@@ -6,9 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
-
-from numpy.typing import NDArray
+from typing import Literal
 
 from clew.graph import EMPTY, Graph
 from clew.read import FileReading
@@ -20,7 +18,7 @@ from clew.store.disk import memory_of_machine
 from clew.store.file_readings import restore_readings
 from clew.store.manifest import TEXT_BLOCKS, Manifest, generations, read_manifest
 from clew.store.saved_index import SavedAs, SavedIndex, without_parts
-from clew.store.tables import RUN, Arrays, ColumnReader
+from clew.store.tables import RUN, Arrays, ColumnReader, array_of
 from clew.store.vector_bags import MAPPED
 from clew.store.verified import Look, look_of, read_record, write_record
 
@@ -251,7 +249,7 @@ def _refuse_larger_than_memory(root: Path, manifest: Manifest) -> None:
 
 def _reader(manifest: Manifest, arrays: Arrays) -> ColumnReader:
     try:
-        return ColumnReader(_array_of(arrays))
+        return ColumnReader(array_of(arrays))
     except MemoryError as error:
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:
@@ -267,15 +265,6 @@ def _restore_parts(
         raise ValueError(_out_of_memory(manifest.file)) from error
     except MISFITS as error:
         raise ValueError(_misfit(manifest.file, error)) from error
-
-
-def _array_of(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
-    def array(name: str) -> NDArray[Any]:
-        if name not in arrays:
-            raise ValueError(f"{name} is missing")
-        return arrays[name]
-
-    return array
 
 
 def _columns(

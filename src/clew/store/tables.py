@@ -120,6 +120,23 @@ class _Codes(dict[str, int]):
         return number
 
 
+def array_of(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
+    """Return what finds an array by its name, and says which one is missing, for a `ColumnReader`.
+
+    Example:
+        >>> array_of({})("kinds")
+        Traceback (most recent call last):
+        ValueError: kinds is missing
+    """
+
+    def array(name: str) -> NDArray[Any]:
+        if name not in arrays:
+            raise ValueError(f"{name} is missing")
+        return arrays[name]
+
+    return array
+
+
 class ColumnReader:
     """Reads the columns of arrays that a `ColumnWriter` made.
 

@@ -5,12 +5,11 @@ All changes are followed at once: a column is put together a single time, howeve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.graph import Edges, Facts, Graph, Labels, Mask, Rows, freeze
@@ -30,7 +29,7 @@ from clew.store.knowledge import follow_learnt
 from clew.store.late_edges import with_late_edges
 from clew.store.row_history import RowHistory
 from clew.store.table_history import TableHistory, follow_changes
-from clew.store.tables import Arrays, ColumnReader
+from clew.store.tables import Arrays, ColumnReader, array_of
 
 Entry = TypeVar("Entry")
 
@@ -53,7 +52,7 @@ def with_changes(
     Raises:
         ValueError, TypeError, IndexError: The arrays do not fit together.
     """
-    readers = [ColumnReader(_getter(arrays)) for arrays in changes]
+    readers = [ColumnReader(array_of(arrays)) for arrays in changes]
     base, kinds = columns.graph, graph_tables()
     sizes = (len(base), len(base.facts), len(base.edges))
     tables = {
@@ -81,15 +80,6 @@ def with_changes(
         failed=_last_pairs("failed", columns.failed, readers, changes),
         attachments=_attachments(columns.attachments, readers),
     )
-
-
-def _getter(arrays: Arrays) -> Callable[[str], NDArray[Any]]:
-    def array(name: str) -> NDArray[Any]:
-        if name not in arrays:
-            raise ValueError(f"{name} is missing")
-        return arrays[name]
-
-    return array
 
 
 def _graph_of(base: Graph, columns: Mapping[str, dict[str, Any]]) -> Graph:

@@ -128,7 +128,7 @@ class FoundWords(NamedTuple):
 
     def all_words(self) -> list[str]:
         """Return the words."""
-        return _text_of_signs(self.signs).split()
+        return text_of_signs(self.signs).split()
 
     def words(self, numbers: ArrayLike) -> list[str]:
         """Return the words of some numbers."""
@@ -140,10 +140,16 @@ class FoundWords(NamedTuple):
         inside = np.ones(len(signs), np.bool_)
         inside[ends - 1] = False
         signs[inside] = self.signs[places[inside]]
-        return _text_of_signs(signs).split()
+        return text_of_signs(signs).split()
 
 
-def _text_of_signs(signs: NDArray[np.unsignedinteger]) -> str:
+def text_of_signs(signs: NDArray[np.unsignedinteger]) -> str:
+    """Return the text of signs: one byte each where all are ASCII, else four.
+
+    Example:
+        >>> text_of_signs(np.frombuffer(b"sea", np.uint8))
+        'sea'
+    """
     return signs.tobytes().decode("ascii" if signs.itemsize == 1 else "utf-32-le")
 
 
@@ -259,7 +265,7 @@ def _plain_words_of_all(texts: Sequence[str], keeps: bool) -> list[Sequence[str]
     if not missing:
         return found
     cased = find_cased_words([texts[i] for i in missing])
-    folded = _text_of_signs(cased.signs).casefold().split()
+    folded = text_of_signs(cased.signs).casefold().split()
     bounds = cased.starts.tolist()
     others = set(cased.apart.tolist())
     for place, i in enumerate(missing):

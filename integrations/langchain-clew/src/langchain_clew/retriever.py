@@ -134,8 +134,8 @@ class ClewRetriever(ChangingRetriever):
 
     Make one with `from_documents`, `from_texts` or `from_vectorstore`, or over a `clew.Index`; keep
     it with `add_documents` and `delete`, or as the destination of `langchain_core.indexing`. The
-    fields from `recipe` on are also keyword arguments of `invoke`, `ainvoke`, `batch`, `abatch`,
-    `stream`, `context` and `acontext`, for that question alone.
+    fields from `recipe` to `document_separator` are also keyword arguments of `invoke`, `ainvoke`,
+    `batch`, `abatch`, `stream`, `context` and `acontext`, for that question alone.
 
     Attributes:
         index: What is asked; a `RemoteIndex` is one in a database, a `ShardedIndex` several as one.
@@ -146,7 +146,7 @@ class ClewRetriever(ChangingRetriever):
         filter: What may be read. Over an index: a mapping of metadata values and operators
             (`{"year": {"$gte": 2020}}`), or a function of the metadata. Over a vector store:
             whatever that store takes as its `filter`.
-        deadline: Seconds after which an anytime method returns its best result so far.
+        deadline: Seconds after which the best answer so far comes back, by any recipe.
         model: A language model, for recipes that ask one.
         strict: Whether a budget that holds none of the documents raises `BudgetError`. Otherwise
             there are none, and a warning says what to do.
@@ -157,13 +157,13 @@ class ClewRetriever(ChangingRetriever):
             `create_stuff_documents_chain`. The budget holds for what is printed by it, the
             separators included. None stands for the text alone.
         document_separator: What the chain prints between two documents.
-
         search_type: As for `vectorstore.as_retriever`; see `from_vectorstore`.
         search_kwargs: Likewise. Both are read at every question as the fields that they stand for,
             so that a copy has them, and what is changed in them counts. A question's own `k`,
             `filter` or `recipe` goes before.
 
-    Every other option of `clew.Index.ask` is a field, too, so that LangChain can configure it.
+    Every other option of `clew.Index.ask` is a field and a keyword argument, too, so that LangChain
+    can configure it.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="allow")

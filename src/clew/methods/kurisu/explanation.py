@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from clew.explain import with_ids
 from clew.graph import Floats, Graph
 from clew.methods.kurisu.branching import ClusterBranching, fit_decay
 from clew.methods.kurisu.hierarchy import DocumentTree
@@ -81,8 +82,8 @@ def descent_notes(graph: Graph, result: DescentResult) -> dict[str, Any]:
                 step.grafts.rows.tolist(), step.grafts.strengths.tolist(), strict=True
             )
         ),
-        "taken": _with_ids(graph, result.grafts),
-        "rewards": _with_ids(graph, result.rewards),
+        "taken": with_ids(graph, result.grafts),
+        "rewards": with_ids(graph, result.rewards),
     }
 
 
@@ -120,11 +121,3 @@ def paths_to_rows(
         outermost = path[-1]
         paths_by_row[row] = scores.get(outermost, float(prizes[outermost])), tuple(reversed(path))
     return paths_by_row
-
-
-def _with_ids(graph: Graph, values: Iterable[EdgeValue]) -> tuple[tuple[str, str, float], ...]:
-    """Return the values by ids; the id of the root is empty."""
-    return tuple(
-        (graph.ids[tail] if tail >= 0 else "", graph.ids[head], value)
-        for tail, head, value in values
-    )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clew.read.extract.mentions import MAX_SHORT, KeptShortWords, ShortWords
 from clew.read.extract.word_columns import JOINERS, TextWords, WordColumns, ends_sentence
-from clew.text.words import OTHER_SCRIPT
+from clew.text.words import OTHER_SCRIPT, text_of_signs
 
 _N_SIGNS = 0x2C00  # where the last of the scripts ends that are no other
 _IN_WORD, _LETTER, _CAPITAL, _NO_CASE, _JOINER = 1, 2, 4, 8, 16
@@ -184,7 +184,7 @@ class JoinedTexts:
         runs = self._short_runs()
         kept = np.where(runs.inside, self.signs, self.signs.dtype.type(_SPACE))
         kept[self.starts[1:] - 1] = _END
-        folded = _text_of(kept).casefold().split(chr(_END))
+        folded = text_of_signs(kept).casefold().split(chr(_END))
         starts, ends = runs.starts[runs.stopped], runs.ends[runs.stopped]
         bounds = zip(starts.tolist(), ends.tolist(), strict=True)
         words = [self.text[start:end].casefold() for start, end in bounds]
@@ -212,7 +212,7 @@ class JoinedTexts:
     def _folded(self, inside: Mask) -> list[str]:
         """Return the runs of signs, with their case folded, which puts no space into a word."""
         kept = np.where(inside, self.signs, self.signs.dtype.type(_SPACE))
-        return _text_of(kept).casefold().split()
+        return text_of_signs(kept).casefold().split()
 
     def _sentences(
         self,
@@ -294,10 +294,6 @@ def is_plain(text: str) -> bool:
         (True, False)
     """
     return text.isascii() or not OTHER_SCRIPT.search(text)
-
-
-def _text_of(signs: NDArray[np.unsignedinteger]) -> str:
-    return signs.tobytes().decode("ascii" if signs.itemsize == 1 else "utf-32-le")
 
 
 def _runs(mask: Mask) -> tuple[Numbers, Numbers]:

@@ -36,24 +36,17 @@ def read(file: SourceFile) -> Iterator[Document]:
     yield replace(document, source_map=SourceMap.of(file.id, lines))
 
 
-def convert_to_markdown(text: str) -> str:
-    """Return a notebook as one Markdown text; code is fenced with the language of its kernel.
+def _convert(text: str) -> tuple[str, list[LineStart]]:
+    """Return a notebook as one Markdown text, and where the lines of its cells begin there.
+
+    Code is fenced with the language of its kernel.
 
     Args:
         text: The JSON of a notebook.
 
     Raises:
         ValueError: It is no notebook of format 4.
-
-    Example:
-        >>> convert_to_markdown('{"cells": [{"cell_type": "markdown", "source": ["# Tides"]}]}')
-        '# Tides'
     """
-    return _convert(text)[0]
-
-
-def _convert(text: str) -> tuple[str, list[LineStart]]:
-    """Return a notebook as one Markdown text, and where the lines of its cells begin there."""
     notebook = json.loads(text)
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):

@@ -150,22 +150,6 @@ def _letter_of(escape: re.Match[str]) -> str:
     return sign if sign.isprintable() and not sign.isascii() else written
 
 
-def holds_rows(path: Path, encoding: str | None = None) -> bool:
-    """Return whether a file holds rows, by its suffix; a JSON file must begin as a list of objects.
-
-    Args:
-        path: The file.
-        encoding: As in `read_rows`.
-    """
-    if path.suffix.lower() != ".json":
-        return _may_hold_rows(path, "")
-    try:
-        with path.open(encoding=encoding or _encoding(path), errors="replace") as file:
-            return _may_hold_rows(path, file.read(1000))
-    except (OSError, ValueError):
-        return False
-
-
 def _may_hold_rows(path: Path, text: str) -> bool:
     """Return whether a file holds rows, by its suffix and by how its text begins."""
     suffix = path.suffix.lower()

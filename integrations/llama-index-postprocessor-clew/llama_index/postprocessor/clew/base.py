@@ -86,7 +86,7 @@ class ClewPostprocessor(BaseNodePostprocessor):
     deadline: float | None = Field(
         default=None,
         gt=0,
-        description="Seconds after which an anytime recipe returns its best result so far.",
+        description="Seconds after which the best answer so far comes back, by any recipe.",
     )
     strict: bool = Field(
         default=False,

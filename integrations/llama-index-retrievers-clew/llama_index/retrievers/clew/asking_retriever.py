@@ -75,9 +75,9 @@ class AskingRetriever:
         similarity_top_k: The exact number of nodes, as long as there are so many. None leaves it to
             the recipe.
         filters: What may be read.
-        deadline: Seconds after which an anytime method returns its best result so far.
+        deadline: Seconds after which the best answer so far comes back, by any recipe.
         llm: A language model, for methods that ask one.
-        explain: Whether to write rank, role and reason into the nodes' metadata.
+        explain: Whether to write rank, role, relevance and reason into the nodes' metadata.
         strict: Whether a budget that holds none of the nodes raises `BudgetError`. Otherwise there
             are none, and a warning says what to do.
 

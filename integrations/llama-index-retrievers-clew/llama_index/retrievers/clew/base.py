@@ -90,9 +90,9 @@ class ClewRetriever(AskingRetriever, BaseRetriever):
     The score of a node is its share of the best prize for this question, times the relevance of the
     best passage: in [0, 1]. A `SimilarityPostprocessor` cuts them at the same line for every
     question, and one that was tuned for cosines is another. The metadata of a node says its
-    `clew_rank`, `clew_role` and `clew_why`, none of which is shown to a model, and its
-    `clew_heading` where it stands under one, which is. A filter that allows nothing gives an empty
-    list.
+    `clew_rank`, `clew_role`, `clew_relevance` and `clew_why`, none of which is shown to a model,
+    and its `clew_heading` where it stands under one, which is. A filter that allows nothing gives
+    an empty list.
     """
 
     _changes = "_living"

@@ -125,10 +125,10 @@ def nodes_of(
         context: What to read.
         node_of: Returns the caller's node of an id, or None. It is asked for the items and for the
             documents that they are pieces of.
-        explain: Whether to write rank, role, reason and heading into the metadata, and where the
-            item is from (`clew.adapters.source_metadata`), which a model does not see. Without it
-            the metadata are the caller's own. A piece that clew cut is no node of the caller's: it
-            says its heading and where it is from in any case.
+        explain: Whether to write rank, role, relevance, reason and heading into the metadata, and
+            where the item is from (`clew.adapters.source_metadata`), which a model does not see.
+            Without it the metadata are the caller's own. A piece that clew cut is no node of the
+            caller's: it says its heading and where it is from in any case.
     """
     highest = max((item.score for item in context), default=0.0)
     best = 1.0 if context.relevance is None else max(context.relevance, LEAST)
