@@ -13,6 +13,7 @@ import pytest
 
 import clew
 
+HOUSE = Path(clew.__file__).parent
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 HEADING, BLOCK = (
     re.compile(r"^### (.+)$", re.MULTILINE),
@@ -50,10 +51,19 @@ def test_the_page_is_one_page_with_the_five_walkthroughs():
     assert all(any(word in title for title in walkthroughs()) for word in wanted)
 
 
+def test_the_map_has_every_room_and_none_besides():
+    table = PAGE.read_text(encoding="utf-8").partition("## The map")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    named = [room for row in rows for room in re.findall(r"`([^`]+)`", row)]
+    there = {f"{path.parent.name}/" for path in HOUSE.glob("*/__init__.py")}
+    there |= {path.name for path in HOUSE.glob("[!_]*.py")}
+    assert sorted(named) == sorted(there)
+
+
 @pytest.mark.parametrize("title", walkthroughs())
 def test_what_the_page_says_works(title, tmp_path):
     package = tmp_path / "src/clew"  # with its machine code, which need not be compiled again
-    shutil.copytree(Path(clew.__file__).parent, package, ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copytree(HOUSE, package, ignore=shutil.ignore_patterns("*.pyc"))
     *blocks, last = walkthroughs()[title]
     for block in blocks:
         write(tmp_path, block)

@@ -621,7 +621,7 @@ DEPARTURES: dict[str, tuple[Departure, ...]] = {
         Departure(
             "every passage restarts the walk, by 0.05 of its scaled cosine",
             "passages have half of the restarts, the nearest by far the most of it",
-            "their part does not grow with the corpus; without facts the answer is that of fused",
+            "their part does not grow with the corpus; without facts they have all of it",
         ),
         Departure(
             "passages by cosine",

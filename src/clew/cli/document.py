@@ -78,8 +78,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument(
         "--recipe",
         metavar="NAME|FILE.toml",
-        help="the method that finds the context of a section (default: words and vectors of each "
-        f"passage alone; with --set, {DEFAULT})",
+        help="the method that finds the context of a section (default: the words and vectors of "
+        f"each passage alone; with --set and without --recipe, {DEFAULT})",
     )
     parser.add_argument(
         "--budget",

@@ -2,7 +2,7 @@
 
 What a stage needs once per graph (an inverted index, an adjacency) is a *part*: a frozen, hashable
 value with `compute(graph)`. `Graph.part` computes it at its first use and keeps the result. That is
-the only cache in the library.
+the only cache of a graph.
 """
 
 from __future__ import annotations

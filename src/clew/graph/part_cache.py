@@ -1,4 +1,4 @@
-"""The results of parts, which are kept with a graph: the only cache in the library."""
+"""The results of parts, which are kept with a graph: its only cache."""
 
 from __future__ import annotations
 

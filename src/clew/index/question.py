@@ -1,8 +1,8 @@
 """The options of a question: one frozen value, from the caller to the method that answers.
 
-A new option of a question is declared here, once in `QueryOptions` and once in `QueryKeywords`, and
-used where it has its effect. Nothing between these two places names it: `Index.ask`, `clew.narrow`
-and the adapters of frameworks pass the value on whole.
+A new option of a question is declared here, once in `QueryOptions` and once in
+`OtherQueryKeywords`, and used where it has its effect. Nothing between these two places names it:
+`Index.ask`, `clew.narrow` and the adapters of frameworks pass the value on whole.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def judge(
     """Return how often the `first` answers win over the `second`.
 
     Args:
-        model: Whatever `clew.Model.of` takes. With a memory, no answer is paid for twice.
+        model: Whatever `clew.Model.of` takes. With a cache, no answer is paid for twice.
         questions: The questions.
         first: An answer to each.
         second: Another answer to each.
