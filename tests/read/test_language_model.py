@@ -108,6 +108,21 @@ BAD = {
 }
 
 
+def test_a_call_is_given_up_when_the_model_says_unless_the_extractor_says_otherwise():
+    def slow(prompt):
+        time.sleep(0.3)
+        return '{"facts": [["Anna", "met", "Ben"]]}'
+
+    passage = [Passage("a", "Anna met Ben.")]
+    (met,) = Triples(Model.of(slow)).triples(passage)
+    assert met == (("Anna", "met", "Ben"),)
+    hasty = Model.of(slow, timeout=0.05, retries=0)
+    (given_up,) = Triples(hasty).triples(passage)
+    assert "no answer within 0.05 seconds" in given_up.error
+    (met_again,) = Triples(hasty, timeout=60).triples(passage)
+    assert met_again == met
+
+
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_answers_are_recorded_the_rest_is_usable_and_only_they_are_asked_for_again(
     kind, tmp_path

@@ -31,7 +31,6 @@ from clew.cli.terminal import counted, print_remark, print_result
 from clew.cli.watch import watch
 from clew.index.index import Index
 from clew.index.saving import is_remote
-from clew.model import TIMEOUT
 from clew.read import Triples, estimate_extraction
 from clew.storage import StorageError
 from clew.store import foreign_files, is_index
@@ -251,7 +250,6 @@ def _extractor(options: argparse.Namespace) -> Triples:
         rounds=options.rounds,
         workers=options.workers,
         answers=answers,
-        timeout=options.timeout or TIMEOUT,
     )
     return configured("triples", extractor, index_settings(options.set))
 

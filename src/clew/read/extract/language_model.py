@@ -120,9 +120,10 @@ class Triples:
         verbatim: Whether to leave out facts whose subject or object is not, word for word, in the
             text or the title.
         workers: The number of prompts under way at a time.
-        timeout: Seconds after which a call is given up, or None.
-        answers: Where answers are remembered, an `AnswerCache` or the path of its file. None
-            remembers them as long as this object lives.
+        timeout: Seconds after which a call is given up. None keeps that of a `Model`, else it is
+            300.
+        answers: Where answers are remembered, an `AnswerCache` or the path of its file. None keeps
+            that of a `Model`, else they are remembered as long as this object lives.
         count: The tokenizer, text -> number of tokens.
 
     Example:
@@ -139,7 +140,7 @@ class Triples:
     tokens: int = 2000
     verbatim: bool = False
     workers: int = field(default=4, compare=False)
-    timeout: float | None = field(default=300.0, compare=False)
+    timeout: float | None = field(default=None, compare=False)
     answers: Any = field(default=None, compare=False)
     count: Callable[[str], int] = field(default=estimate_tokens, compare=False)
     corpus_wide: ClassVar[bool] = False
