@@ -157,6 +157,17 @@ def test_options_that_would_do_nothing_are_refused(
     assert problem in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--names", "--terms", "--reports"])
+def test_what_builds_an_index_is_refused_of_one_that_is_saved(tmp_path: Path, capsys, option):
+    Index.from_documents([FERRIES]).save(tmp_path / "town.clew")
+    gold = tmp_path / "asked.jsonl"
+    gold.write_text('{"question": "When?", "gold": [{"file": "ferries.md"}]}')
+    typed = ["measure", str(tmp_path / "town.clew"), "--gold", str(gold), "--recipes", "bm25"]
+    assert main([*typed, "--baseline", "bm25"]) == 0
+    assert main([*typed, option]) == 2
+    assert f"{option} belongs to `clew index`" in capsys.readouterr().err
+
+
 def test_the_help_has_the_numbers_of_passages_of_both_comparisons(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["measure", "--help"])

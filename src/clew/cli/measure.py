@@ -343,6 +343,7 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
     settings, patterns = index_settings(options.set), patterns_of(options)
     if is_storage(options.source):
         check_used(settings, [], options)
+        _refuse_parts(options)
         if any(patterns):
             raise ValueError("--include and --exclude are of a folder of documents")
         return Index.load(options.source, embedder=options.embedder), ()
@@ -355,6 +356,7 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
         what = "a saved index" if is_index(path) else "a benchmark"
         raise ValueError(f"--include and --exclude are of a folder of documents; {path} is {what}")
     if is_index(path):
+        _refuse_parts(options)
         return Index.load(path, embedder=options.embedder), ()
     extractor = _extractor_of(options, settings)
     if is_benchmark:
@@ -385,6 +387,15 @@ def _corpus(options: argparse.Namespace) -> tuple[Index, tuple[str, ...]]:
 def _parts(options: argparse.Namespace) -> list[str]:
     """The parts of the index that settings can be of."""
     return [name for name in ("names", "terms", "reports") if getattr(options, name)]
+
+
+def _refuse_parts(options: argparse.Namespace) -> None:
+    """Refuse parts that an index which is built already does not get."""
+    if typed := _parts(options):
+        raise ValueError(
+            f"{options.source} is a saved index: --{typed[0]} belongs to `clew index`, which "
+            "builds one"
+        )
 
 
 def _extractor_of(options: argparse.Namespace, settings: Sequence[str]) -> Names | Terms | None:
