@@ -253,6 +253,20 @@ def test_an_unknown_name_is_refused_with_the_names_that_are_known():
         Index.load("nowhere", writers=[])
 
 
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"max_document": 0}, "max_document is a number of at least 1; got 0"),
+        ({"max_line": "100"}, "max_line is a number of at least 1; got '100'"),
+        ({"max_depth": -1}, "max_depth is a number of at least 0; got -1"),
+        ({"max_depth": True}, "max_depth is a number of at least 0; got True"),
+    ],
+)
+def test_a_ceiling_that_is_no_number_is_refused_before_anything_is_read(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        Index.from_documents(Path("nowhere"), **keywords)
+
+
 def test_options_may_come_in_one_value_and_keywords_replace_single_ones():
     index = Index.from_documents(DOCUMENTS, config=IndexConfig.from_keywords(count=len))
     assert index.graph.count("four") == 4

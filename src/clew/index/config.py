@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+import numpy as np
+
 from clew import read
 from clew.algorithms.nearest.hnsw import HNSW
 from clew.cores import usable_cores
@@ -289,6 +291,9 @@ class IndexConfig:
 
         Raises:
             TypeError: A keyword is no field, or a value is of a wrong type.
+            ValueError: A number is out of range, an encoding or a tokenizer is unknown, or a
+                pattern cannot be read.
+            ImportError: What the name of a model or a tokenizer needs is not installed.
 
         Example:
             >>> config = IndexConfig.from_keywords(count=len)
@@ -356,6 +361,14 @@ def _processes(number: int | Executor | None) -> int | Executor | None:
     return number
 
 
+def _ceiling(name: str, least: int, number: Any) -> object:  # noqa: ANN401  # whatever came
+    """Return the number of a ceiling; infinity is none."""
+    is_number = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+    if not (is_number and number >= least):
+        raise ValueError(f"{name} is a number of at least {least}; got {number!r}")
+    return number
+
+
 def _encoding(name: str | None) -> str | None:
     try:
         return None if name is None else codecs.lookup(name).name
@@ -374,5 +387,8 @@ CONVERTERS: dict[str, Callable[..., object]] = {
     "encoding": _encoding,
     INCLUDE: partial(checked_patterns, INCLUDE),
     EXCLUDE: partial(checked_patterns, EXCLUDE),
+    "max_document": partial(_ceiling, "max_document", 1),
+    "max_line": partial(_ceiling, "max_line", 1),
+    "max_depth": partial(_ceiling, "max_depth", 0),
     "processes": _processes,
 }
