@@ -79,6 +79,20 @@ def add_reading_options(
         The group of extractors, of which only one can be chosen.
     """
     add_pattern_options(parser)
+    _add_passage_options(parser)
+    _add_generator_options(parser)
+    _add_text_options(parser)
+    if cached:
+        parser.add_argument(
+            "--no-cache",
+            action="store_true",
+            help="read the folder anew and keep nothing of it; see `clew cache`",
+        )
+    return _add_extractors(parser)
+
+
+def _add_passage_options(parser: Parser) -> None:
+    """Declare what passages are cut, and how they are embedded."""
     parser.add_argument(
         "--tokens",
         type=positive_integer,
@@ -96,6 +110,10 @@ def add_reading_options(
         action="store_true",
         help="make a node of every sentence, too, for the recipe kurisu",
     )
+
+
+def _add_generator_options(parser: Parser) -> None:
+    """Declare what is written about passages."""
     parser.add_argument(
         "--reports",
         action="store_true",
@@ -123,6 +141,10 @@ def add_reading_options(
         choices=METHODS,
         help=f"how the communities of --reports are found (default: {METHODS[0]})",
     )
+
+
+def _add_text_options(parser: Parser) -> None:
+    """Declare how files are read, and what is known of their texts."""
     parser.add_argument(
         "--plain",
         action="store_true",
@@ -160,12 +182,10 @@ def add_reading_options(
         action="store_true",
         help="strangers write what is read: no source has more than half of a context",
     )
-    if cached:
-        parser.add_argument(
-            "--no-cache",
-            action="store_true",
-            help="read the folder anew and keep nothing of it; see `clew cache`",
-        )
+
+
+def _add_extractors(parser: Parser) -> argparse._MutuallyExclusiveGroup:
+    """Declare what facts are extracted by without a language model, and return their group."""
     extractors = parser.add_mutually_exclusive_group()
     extractors.add_argument(
         "--names",
