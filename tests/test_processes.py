@@ -657,3 +657,34 @@ def test_the_last_batches_are_smaller():
     assert sizes[-10:] == [1] * 10
     assert all(one >= other for one, other in itertools.pairwise(sizes))
     assert processes._batches([0, 0, 0]) == [slice(0, 3)] or len(processes._batches([0, 0, 0])) == 3
+
+
+class EndsBetweenTwoLooks(threading.Thread):
+    """A thread that has ended whenever one looks a second time."""
+
+    def __init__(self):
+        super().__init__()
+        self.looks = 0
+
+    def is_alive(self):
+        self.looks += 1
+        return self.looks == 1
+
+    def join(self, timeout=None):
+        return None
+
+
+def test_a_thread_may_end_while_it_is_waited_for():
+    def double(item):
+        return 2 * item
+
+    def job():
+        return processes._Job(double, range(5), [slice(0, 3), slice(3, 5)], is_asked=False)
+
+    assert job().work([EndsBetweenTwoLooks()]) == [0, 2, 4, 6, 8]
+    assert list(job().in_turn([EndsBetweenTwoLooks()])) == [0, 2, 4, 6, 8]
+    taken = job()  # one batch is another's, which ends with an error while it is waited for
+    taken._take()
+    taken._errors[0] = OSError("full")
+    with pytest.raises(OSError, match="full"):
+        list(taken.in_turn([EndsBetweenTwoLooks()]))

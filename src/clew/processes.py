@@ -714,6 +714,17 @@ def _say_alone(reason: str) -> None:
     logger.warning("one process does the work of several, as others cannot: %s", reason)
 
 
+def _wait_for_one(threads: Sequence[threading.Thread]) -> bool:
+    """Wait a moment for a thread that is alive, and return whether one was.
+
+    It may end at any time, so it is asked once.
+    """
+    thread = next((one for one in threads if one.is_alive()), None)
+    if thread is not None:
+        thread.join(WAIT)
+    return thread is not None
+
+
 class _Job:
     """A function, its items, and what is done of them.
 
@@ -753,9 +764,7 @@ class _Job:
         while True:
             if (batch := self._take()) is not None:
                 self._work_here(batch)
-            elif any(thread.is_alive() for thread in threads):
-                next(thread for thread in threads if thread.is_alive()).join(WAIT)
-            elif not self._is_left():
+            elif not (_wait_for_one(threads) or self._is_left()):
                 break
             update(self._done - shown)
             shown = self._done
@@ -774,9 +783,7 @@ class _Job:
             while batch not in self._results:
                 if (own := self._take()) is not None:
                     self._work_here(own)
-                elif any(thread.is_alive() for thread in threads):
-                    next(thread for thread in threads if thread.is_alive()).join(WAIT)
-                elif self._errors and not self._is_left():
+                elif not _wait_for_one(threads) and self._errors and not self._is_left():
                     raise self._errors[min(self._errors)]
             yield from self._results.pop(batch)
 
