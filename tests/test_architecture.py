@@ -430,8 +430,8 @@ SHARED = (
     "seed/_symbols.py",  # what two seeds do where the question names source code
     "seed/_fact_filter.py",  # what three seeds do where the question has a model
     *("seed/_likely_languages.py", "seed/_identifier_model.py"),  # by which words are stemmed
-    # What kind of document one seed looks at, and which kind the question wants.
-    *("seed/_test_code.py", "seed/_release_notes.py", "seed/_wanted.py"),
+    # What kind of file two seeds look at, and which kind the question wants.
+    *("seed/_kinds_of_files.py", "seed/_test_code.py", "seed/_release_notes.py", "seed/_wanted.py"),
 )
 
 

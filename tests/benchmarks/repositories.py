@@ -10,7 +10,8 @@ that answers it. The first recipe is the baseline: an interval is that of the me
 at 95 %. The figures in `measured/folders.md` are of these commits:
 
     flask 2ac89889, httpx ae1b9f66, just 4f41f609, pytest df87db7b (half `held`)
-    fzf 956562da, helix 079a789e, and the folder `readme` of laurent22/joplin db966f91 (half `tune`)
+    caddy 0cf03d32, fzf 956562da, helix 079a789e, ripgrep 3fce3b5b, and of laurent22/joplin db966f91
+    the folder `readme` alone (half `tune`)
 
 Choose by `tune` alone.
 """

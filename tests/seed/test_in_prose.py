@@ -8,7 +8,7 @@ import pytest
 from clew import Document, Index
 from clew.graph import Graph
 from clew.seed import BM25, InProse
-from clew.seed._test_code import is_test_code
+from clew.seed._test_code import is_test_code, is_test_data
 from clew.types import Query
 
 TEXT = "The kiln heats up to a thousand degrees."
@@ -96,6 +96,42 @@ def test_paths_of_tests_in_many_languages():
     assert is_test_code("docs/tests/kiln.md") is None
 
 
+DATA_OF_TESTS = (
+    "web/testdata/home.html",
+    "tests/fixtures/README.md",
+    "a/__snapshots__/kiln.md",
+    "C:\\kiln\\tests\\kiln.json",
+    "cases/kiln.caddyfiletest",
+)
+
+
+@pytest.mark.parametrize("path", DATA_OF_TESTS)
+def test_what_tests_read_is_no_document(path):
+    assert is_test_data(path)
+    paths = ("docs/kiln.md", "kiln.py", path)
+    assert shares("What heats the kiln?", paths) == pytest.approx([1, 0.9, 0.65])
+    assert shares("Which test heats the kiln?", paths) == pytest.approx([1, 0.9, 0.9])
+    assert shares("What heats the kiln?", paths[1:]) == pytest.approx([1, 0.65])
+    assert shares("What heats the kiln?", paths[2:]) == pytest.approx([1])  # all there is
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/README.md", "docs/tests/kiln.html", "kiln.latest", "data/kiln.html", "contest"]
+)
+def test_a_document_beside_tests_is_one(path):
+    assert not is_test_data(path)
+    assert shares("What heats the kiln?", (path, "kiln.py")) == pytest.approx([1, 0.9])
+
+
+@pytest.mark.parametrize("path", ["kiln.rb", "kiln.cs", "queries/kiln.scm", "kiln.sh", "kiln.R"])
+def test_a_language_that_no_grammar_reads_is_source_code(path):
+    assert shares("What heats the kiln?", ("kiln.md", path)) == pytest.approx([1, 0.9])
+    assert shares("Which function heats the kiln?", ("kiln.md", path)) == pytest.approx([0.9, 1])
+    assert shares(f"What heats the kiln in {path}?", ("kiln.md", path)) == pytest.approx(
+        [1, 0.9 if path.endswith(".R") else 1]  # of one letter may be an abbreviation
+    )
+
+
 USES = (
     "How do I heat the kiln?",
     "how to heat kilns",
@@ -133,7 +169,11 @@ def test_who_wants_to_do_something_reads_how_a_program_is_used():
 
 def test_who_asks_for_source_code_reads_it_before_documents():
     paths = ("docs/kiln.md", "kiln.py", "test_kiln.py", "NEWS.md")
-    for question in ("Which function heats the kiln?", "How is the heat of a kiln implemented?"):
+    for question in (
+        "Which function heats the kiln?",
+        "Which code heats it?",
+        "How is the heat of a kiln implemented?",
+    ):
         assert shares(question, paths) == pytest.approx([0.9, 1, 0.65, 0.7]), question
         assert shares(question, (paths[0], paths[2])) == pytest.approx([1, 1])
         assert shares(question, paths[::3]) == pytest.approx([1, 0.7])
@@ -163,6 +203,9 @@ def test_release_notes_come_behind_what_explains(path):
     assert shares("What heats the kiln?", paths) == pytest.approx([0.7, 1, 0.9])
     assert shares("How do I change the heat of a new kiln?", paths) == pytest.approx([0.7, 1, 0.7])
     assert shares("What heats the kiln?", [path, path]) == pytest.approx([1, 1])
+    history = "What is in the history of the kiln?"  # of what a program keeps, as of a shell
+    assert shares(history, paths) == pytest.approx([0.7, 1, 0.9])
+    assert shares("What is the version history of the kiln?", paths) == pytest.approx([1, 1, 0.9])
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,48 @@ def test_a_score_is_divided_by_a_power_of_the_passages_beside(lengths, loose, ex
         assert found[row] == pytest.approx(alone[row] / min(n, most) ** exponent)
 
 
+KINDS = {"a.md": 1.0, "a.go": 0.5, "a_test.go": 0.5, "CHANGELOG.md": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "is_milder"),
+    [
+        ("What does the ferry do?", True),
+        ("Where is a ferry?", True),
+        ("To whom does the ferry sail? Which ferry?", False),  # begins otherwise
+        ("the ferry", False),
+        ("How do I ferry?", False),
+    ],
+)
+def test_of_source_code_the_length_of_a_file_counts_less_where_a_question_asks_what_is(
+    question, is_milder
+):
+    n = 4
+    graph = Graph.of(
+        [text for path in KINDS for text in (path, *["a ferry"] * n)],
+        kinds=["document", *["passage"] * n] * len(KINDS),
+        parents=[parent for i in range(len(KINDS)) for parent in (-1, *[i * (n + 1)] * n)],
+        documents=[i * (n + 1) for i in range(len(KINDS)) for _ in range(n + 1)],
+        ids=[f"{path}{end}" for path in KINDS for end in ("", *(f"#{i}" for i in range(n)))],
+    )
+    query = Query(question)
+    alone = BM25().on(graph)(query).scores
+    found = InSections(BM25(), 1.0, code_share=0.5).on(graph)(query).scores
+    for row, (id, kind) in enumerate(zip(graph.ids, graph.kinds, strict=True)):
+        power = KINDS[id.partition("#")[0]] if is_milder else 1.0
+        divisor = n**power if kind == "passage" else 1.0
+        assert found[row] == pytest.approx(alone[row] / divisor), id
+    assert InSections(BM25(), 1.0, code_share=1).on(graph)(query).scores == pytest.approx(
+        [score / n if "#" in id else score for id, score in zip(graph.ids, alone, strict=True)]
+    )
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.5, float("nan")])
+def test_what_is_no_share_of_the_exponent_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"code_share .* from 0 to 1; got {wrong!r}"):
+        InSections(BM25(), code_share=wrong)
+
+
 @pytest.mark.parametrize("wrong", [{"exponent": -0.1}, {"exponent": float("nan")}, {"most": 0}])
 def test_what_is_no_power_is_refused(wrong):
     with pytest.raises(ValueError, match="at least 0, and most"):

@@ -14,8 +14,12 @@ _ASKS = re.compile(
     r"|\b(?i:who|what|where|which|when|why|how|is|are|does|do|can)\b"
     r"|\b(?i:function|class|method|struct|implement\w*|defin\w+)\b"
 )
+_WHAT_IS = re.compile(
+    r"\W*(?:(?:in|from|by|at|on|for|of|to|with) )?(?:who|what|where|which|when|why|how)\b"
+)
 _ON_CODE = re.compile(
     r"\b(?:functions?|methods?|class(?:es)?|structs?|traits?|implement\w*|source code|internally)\b"
+    r"|\b(?:which|what) code\b"
 )
 _ON_TESTS = re.compile(
     r"(?<![^\W\d_])(?:py|unit|doc|conf?|un)?test|fixture|mock|assert|prueba|тест|测试|テスト"
@@ -24,7 +28,7 @@ _ON_CHANGES_HOW = re.compile(r"\d\.\d|upgrad|migrat|changelog|release|version")
 _ON_CHANGES = re.compile(
     r"\d\.\d|\bnew(?:s|er|est|ly)?\b|\bchang(?:ed|es|elog)|release|version|upgrad|migrat|\bsince\b"
     r"|introduced|deprecat|removed|removal|\badded|\bfixed|\bbugs?\b|\bwhen (?:was|were|did)\b"
-    r"|history|no longer|latest|recent|regression|\bbroke"
+    r"|no longer|latest|recent|regression|\bbroke"
 )
 
 
@@ -39,6 +43,18 @@ def asks_how_to(question: str) -> bool:
     """
     folded = fold_case(question)
     return bool(_HOW_TO.search(folded) or _WANTS.search(folded)) or not _ASKS.search(question)
+
+
+def asks_what_is(question: str) -> bool:
+    """Return whether a question asks what something is or does, and not how one does it.
+
+    Example:
+        >>> asks_what_is("What heats the kiln?"), asks_what_is("How is the kiln heated?")
+        (True, True)
+        >>> asks_what_is("How do I heat the kiln?"), asks_what_is("Heat what is in the kiln.")
+        (False, False)
+    """
+    return bool(_WHAT_IS.match(fold_case(question))) and not asks_how_to(question)
 
 
 def asks_for_code(question: str) -> bool:

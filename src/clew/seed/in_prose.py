@@ -15,23 +15,17 @@ import re
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from clew.algorithms.ranking import top_k
-from clew.graph import Graph, Rows
-from clew.seed._release_notes import is_release_notes
-from clew.seed._test_code import is_test_code
+from clew.graph import Graph
+from clew.seed._kinds_of_files import Kind, best_rows, kinds_of
 from clew.seed._wanted import asks_for_changes, asks_for_code, asks_for_tests, asks_how_to
 from clew.seed.in_own_words import InOwnWords
-from clew.text.code_languages import CODE_SUFFIXES, FILE_NAME_KEYS
+from clew.text.code_languages import CODE_SUFFIXES, FILE_SUFFIXES_OF_CODE
 from clew.types import Query, Seed, Seeds
 
-Kind = Literal["document", "notes", "code", "test"]
-MOST = 100  # of the best passages, which are looked at
 _FILE_IN_QUESTION = re.compile(r"\w(\.[a-z]{1,4})\b")
-_FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 
 
 @dataclass(frozen=True)
@@ -88,9 +82,8 @@ class InProse:
             seeds = find_alone(query)
             if _names_a_file_of_code(query.text):
                 return seeds
-            best = top_k(seeds.scores, MOST).astype(np.int32)
-            best = best[np.asarray(seeds.scores)[best] > 0]
-            kinds = _kinds(graph, best)
+            best = best_rows(seeds)
+            kinds = kinds_of(graph, best)
             share = self._shares(set(kinds), query.text)
             shares = np.array([share[kind] for kind in kinds])
             if (shares == 1).all():
@@ -123,28 +116,7 @@ class InProse:
 
 def _names_a_file_of_code(question: str) -> bool:
     found = _FILE_IN_QUESTION.findall(question.lower())
-    return any(suffix in CODE_SUFFIXES for suffix in found)
-
-
-def _kinds(graph: Graph, rows: Rows) -> list[Kind]:
-    """Return what kind of document each row is of."""
-    documents = graph.documents[rows]
-    owners = np.where(documents >= 0, documents, rows).tolist()
-    known = {owner: _kind(graph, owner) for owner in dict.fromkeys(owners)}
-    return [known[owner] for owner in owners]
-
-
-def _kind(graph: Graph, row: int) -> Kind:
-    """Return what kind of document a row is.
-
-    Its id is asked first: of a folder that was read, that is the path below the folder.
-    """
-    names = [graph.ids[row]]
-    if not _FILE.search(names[0]):
-        metadata = graph.metadata[row]
-        named = [metadata.get(key) for key in FILE_NAME_KEYS] if metadata else []
-        names = [name for name in named if isinstance(name, str)] or names
-    known = {is_test_code(name) for name in names}
-    if known != {None}:
-        return "test" if True in known else "code"
-    return "notes" if any(map(is_release_notes, names)) else "document"
+    # Of one letter are abbreviations, too: "U.S." names no file of assembly.
+    return any(
+        suffix in (FILE_SUFFIXES_OF_CODE if len(suffix) > 2 else CODE_SUFFIXES) for suffix in found
+    )

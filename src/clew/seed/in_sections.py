@@ -7,6 +7,10 @@ document (Singhal, Buckley and Mitra, SIGIR 1996). A section that begins with a 
 repeats its heading, as a definition in a reference begins with its signature, is an entry of the
 section around, and no subject of its own: it counts as one of several passages. A passage of a list
 of many subjects, such as the options of a command, counts as if it were alone.
+
+A file or a class of source code is a section, too, and a long one has many functions, of which each
+is a subject of its own. So where a question asks what something is or does, a passage of source
+code is divided by a smaller power.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from clew.graph import Graph
+from clew.seed._kinds_of_files import best_rows, kinds_of
+from clew.seed._wanted import asks_what_is
 from clew.seed.in_summaries import InSummaries
 from clew.seed.section_sizes import OF_LIST, SectionSizesPart
 from clew.types import Query, Seed, Seeds
@@ -28,12 +34,14 @@ class InSections:
 
     n is the number of passages that are directly in the section, or in the document where it has no
     sections; of an entry at least `ENTRY`, for a lead-in at least `LEAD_IN`, and 1 for one of many
-    subjects. A passage that is in neither keeps its score.
+    subjects. A passage that is in neither keeps its score. Where a question asks what something is,
+    the exponent is smaller for passages of source code among the best, those of tests included.
 
     Attributes:
         seed: the other seed.
         exponent: how much the length of a section counts, >= 0.
         most: from so many passages on sections are equally long, >= 1.
+        code_share: of the exponent that counts for source code there, in [0, 1].
 
     Example:
         >>> from clew import Graph, Query
@@ -50,12 +58,18 @@ class InSections:
     seed: Seed = InSummaries()
     exponent: float = 0.1
     most: int = 8
+    code_share: float = 0.25
 
     def __post_init__(self) -> None:
         if not (self.exponent >= 0 and self.most >= 1):
             raise ValueError(
                 "exponent is how much the length of a section counts, at least 0, and most the "
                 f"passages of a long one, at least 1; got {self.exponent!r} and {self.most!r}"
+            )
+        if not 0 <= self.code_share <= 1:
+            raise ValueError(
+                "code_share is what source code keeps of the exponent, from 0 to 1; "
+                f"got {self.code_share!r}"
             )
 
     def on(self, graph: Graph) -> Callable[[Query], Seeds]:
@@ -72,6 +86,12 @@ class InSections:
 
         def find_seeds(query: Query) -> Seeds:
             seeds = find_alone(query)
-            return replace(seeds, scores=seeds.scores * factors)
+            scores = seeds.scores * factors
+            if self.code_share < 1 and asks_what_is(query.text):
+                best = best_rows(seeds)
+                kinds = kinds_of(graph, best)
+                of_code = best[[kind in ("code", "test") for kind in kinds]]
+                scores[of_code] = seeds.scores[of_code] * factors[of_code] ** self.code_share
+            return replace(seeds, scores=scores)
 
         return find_seeds

@@ -35,6 +35,13 @@ CODE_FORMATS = frozenset(("python", *LANGUAGES))  # the formats of source code
 CODE_SUFFIXES = frozenset(
     (*PYTHON_SUFFIXES, *chain.from_iterable(one.suffixes for one in LANGUAGES.values()))
 )
+# Files of source code, also in languages that no grammar here reads: they are no documents.
+_UNREAD = (
+    "rb php cs fs vb kt kts scala groovy swift m mm dart lua pl pm r jl hs ml mli ex exs "
+    "erl clj cljs scm rkt lisp el zig nim d v sv vhd asm s sh bash zsh fish ps1 bat cmd "
+    "vim awk tcl sql proto cu vue svelte css scss less"
+)
+FILE_SUFFIXES_OF_CODE = CODE_SUFFIXES | {f".{suffix}" for suffix in _UNREAD.split()}
 FILE_NAME_KEYS = ("file_name", "file_path", "path", "source")  # metadata of loaders and frameworks
 
 
