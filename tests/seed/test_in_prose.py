@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clew import Document, Index
 from clew.graph import Graph
 from clew.seed import BM25, InProse
+from clew.seed._kinds_of_files import _MAY_BE_OTHER
+from clew.seed._release_notes import is_release_notes
 from clew.seed._test_code import is_test_code, is_test_data
 from clew.types import Query
 
@@ -238,6 +242,20 @@ def test_a_question_on_changes_reads_release_notes(question):
 def test_what_only_sounds_like_release_notes_is_none(path):
     share = 0.9 if path.endswith(".py") else 1
     assert shares("What heats the kiln?", (path, "docs/kiln.md")) == pytest.approx([share, 1])
+
+
+@given(st.text("aZ./\\-_ 12") | st.sampled_from([*TESTS, *OTHERS, *DATA_OF_TESTS, "NEWS", "tests"]))
+def test_what_is_taken_for_a_document_at_a_glance_is_one(name):
+    if not _MAY_BE_OTHER.search(name):
+        assert is_test_code(name) is None
+        assert not is_test_data(name)
+        assert not is_release_notes(name)
+
+
+@pytest.mark.parametrize("title", ["What's new", "Version history", "Change log", "RELEASES"])
+def test_release_notes_are_known_by_their_titles(title):
+    assert is_release_notes(title)
+    assert _MAY_BE_OTHER.search(title)
 
 
 def test_a_share_that_is_none_is_an_error():
