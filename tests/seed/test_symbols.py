@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clew import Document, Index, NamesAndSymbols, Query, recipes, seed
+from clew import Document, Index, NamesAndSymbols, Query, Symbols, recipes, seed
 from clew.graph import Graph
 
 CODE = {
@@ -133,6 +133,21 @@ def test_facts_of_prose_are_chosen_as_before():
     assert (
         "facts about symbols" not in seed.RecognisedFacts().on(graph)(Query("Who calls Ben?")).notes
     )
+
+
+def test_that_a_page_names_a_symbol_says_nothing_of_its_title():
+    page, other = "Call `cut_wood` and wait.", "Cutting wood takes a saw, and a good one for long."
+    documents = [Document(name, text, format="python") for name, text in CODE.items()]
+    documents += [Document("a", page, {"title": "Cutting wood"}), Document("b", other)]
+    index = Index.from_documents(documents, extractor=Symbols())
+    facts = index.graph.facts
+    assert "Cutting wood mentions cut_wood" in facts.texts
+    query = Query(
+        "How long does cutting wood take?",
+        np.float32(index.embedder.embed_question("How long does cutting wood take?")),
+    )
+    seeds = seed.RecognisedFacts().on(index.graph)(query)
+    assert not [facts.texts[fact] for fact in seeds.facts if "mentions" in facts.texts[fact]]
 
 
 def test_published_recipes_leave_symbols_alone(index):

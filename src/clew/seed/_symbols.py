@@ -20,7 +20,7 @@ import numpy as np
 from clew.graph import Floats, Graph, Mask, Rows, freeze
 from clew.seed._test_code import is_test_code
 
-DEFINES, OVERRIDES, REQUIRES = "defines", "overrides", "requires"
+DEFINES, OVERRIDES, REQUIRES, MENTIONS = "defines", "overrides", "requires", "mentions"
 MAX_MEANINGS = 5  # symbols that a name in a question may mean; what means more, means none
 MAX_WORDS = 6  # of a name that a question has as words: "get meta refresh"
 MAX_QUESTION = 2000  # characters in which symbols are looked for
@@ -288,7 +288,10 @@ class SymbolTable:
         return ()
 
     def is_about_code(self, graph: Graph) -> Mask:
-        """Return which facts are of a relation of source code, between symbols."""
+        """Return which facts are of a relation of source code between symbols, or name a symbol.
+
+        That a text under some title names a symbol says nothing of the title.
+        """
         if not self.rows_of:  # as of texts without code
             return np.zeros(len(graph.facts), np.bool_)
         of_code = graph.facts.relations.mask(
@@ -296,7 +299,9 @@ class SymbolTable:
         )
         is_symbol = np.zeros(len(graph), np.bool_)
         is_symbol[list(self.facts_of)] = True
-        mask: Mask = of_code & (is_symbol[graph.facts.subjects] | is_symbol[graph.facts.objects])
+        has_symbol = is_symbol[graph.facts.subjects] | is_symbol[graph.facts.objects]
+        names_symbol = graph.facts.relations.mask(MENTIONS) & is_symbol[graph.facts.objects]
+        mask: Mask = (of_code & has_symbol) | names_symbol
         return mask
 
 

@@ -2,8 +2,9 @@
 
 markdown-it-py tells the line where a block begins. Here a block reaches up to the next one, so that
 headings, blocks and the front matter together leave out nothing but space. Front matter is YAML
-between two lines of `---` at the top of the text; only its title is read. Comments of HTML, which
-no reader of the page sees, are left out as a file is read.
+between two lines of `---` at the top of the text, or TOML between two of `+++`; what tells a reader
+something beside the title is a passage. Comments of HTML, which no reader of the page sees, are
+left out as a file is read.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from clew.read.formats.front_matter import (
     FRONT_MATTER,
     LINE_END,
     front_matter_title,
+    header_title,
     telling_front_matter,
 )
 from clew.read.formats.outline import Block, Close, Heading, Outline, Share
@@ -303,7 +305,7 @@ def _is_label(text: str, block: Block) -> bool:
 
 
 def find_title(text: str, is_named: bool = True) -> str | None:
-    r"""Return the title in the front matter, else the heading that is the title, else None.
+    r"""Return the title in front matter or a header, else the heading that is it, else None.
 
     Args:
         text: The text.
@@ -313,7 +315,7 @@ def find_title(text: str, is_named: bool = True) -> str | None:
         >>> find_title("---\ntitle: Tides\n---\n# Moon"), find_title("# Moon"), find_title("Moon")
         ('Tides', 'Moon', None)
     """
-    if title := front_matter_title(text):
+    if title := front_matter_title(text) or header_title(text):
         return title
     headings, is_below_text = list[tuple[int, str]](), False
     for token, inside in pairwise(_parse(text, inline=False).tokens):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from clew.document import Document
 from clew.graph.link_targets import LABEL, REFERENCE
+from clew.read.formats.front_matter import header_title
 from clew.read.formats.outline import (
     Block,
     Close,
@@ -121,7 +122,9 @@ def _labels(text: str) -> Iterator[tuple[int, str]]:
 
 
 def find_title(text: str) -> str | None:
-    """Return the heading that is the title, or None."""
+    """Return the title in the header at the top, else the heading that is the title, else None."""
+    if title := header_title(text):
+        return title
     headings = [(heading.level, heading.text) for heading in _headings(text)]
     place = find_title_heading(headings)
     return None if place is None else headings[place][1]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from clew.document import Document
 from clew.read.formats import markdown, rst
+from clew.read.formats.front_matter import header_title
 from clew.read.formats.not_text import why_no_text
 from clew.read.formats.source_file import SourceFile, UnreadableFileError
 
@@ -28,6 +29,7 @@ _HASHES = re.compile(r"^#.*", re.MULTILINE)
 _ATX_HEADING = re.compile(r"#{1,6} \S")
 _MARKDOWN_MARK = re.compile(r"^```|\]\([^()\s]+\)", re.MULTILINE)
 _RTF = "{\\rtf"
+_PROSE = (".txt", ".text", "")  # suffixes of texts to read
 MIN_HEADINGS = 2  # of a text in Markdown; one line may begin with "#" by chance
 
 
@@ -38,11 +40,13 @@ def read(file: SourceFile) -> Iterator[Document]:
         raise UnreadableFileError("empty")
     if text.startswith(_RTF):  # signs of ASCII, of which most are no words
         raise UnreadableFileError(why_no_text(file.path.with_suffix(".rtf").name))
-    format = find_markup(text) if file.path.suffix.lower() == ".txt" else "text"
+    suffix = file.path.suffix.lower()
+    format = find_markup(text) if suffix == ".txt" else "text"
     if format == "markdown":
         yield markdown.read_text(file, text)
     else:
-        title = rst.find_title(text) if format == "rst" else None
+        find_title = rst.find_title if format == "rst" else header_title
+        title = find_title(text) if suffix in _PROSE else None  # settings have fields, too
         yield file.document(text, format, title=title)
 
 
