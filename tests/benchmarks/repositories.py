@@ -12,6 +12,8 @@ at 95 %. The figures in `measured/folders.md` are of these commits:
     flask 2ac89889, httpx ae1b9f66, just 4f41f609, pytest df87db7b (half `held`)
     caddy 0cf03d32, fzf 956562da, helix 079a789e, ripgrep 3fce3b5b, and of laurent22/joplin db966f91
     the folder `readme` alone (half `tune`)
+    LukeSmithxyz/based.cooking 2d8642e, rust-lang/book 91754488, python/peps ba4deeb7 and
+    alphagov/govuk-design-system efb0d77d (half `tune`)
 
 Choose by `tune` alone.
 """
