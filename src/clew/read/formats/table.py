@@ -110,6 +110,7 @@ FORMATS: dict[str, Format] = {
             (*_SECTIONS, *(f"{section}.gz" for section in _SECTIONS)),
         ),
         Format("mail", _of("mail.read"), (".eml", ".mbox")),
+        Format("subtitles", _of("subtitles.read"), (".srt", ".vtt")),
     )
 }
 
