@@ -311,6 +311,8 @@ def test_status_metadata_health_and_metrics(client, index):
         ({"question": "a", "budget": 0}, "greater than or equal to 1; got 0"),
         ({"question": "a", "budget": 10**9}, "less than or equal to 100000"),
         ({"question": "a" * 10_001}, "at most 10000 characters; got 'aaa"),
+        ({"question": "a", "limit": True}, "limit: a number is wanted; got True"),
+        ({"question": "a", "min_relevance": False}, "relevance: a number is wanted; got False"),
         ({"question": "a", "budgets": 1}, "body.budgets: Extra inputs"),
         ({"question": "a", "where": {"kind": {"$ne": 1}}}, "body.where.kind"),
         ([], "body"),

@@ -8,11 +8,13 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from clew.document import Document
 
@@ -28,6 +30,21 @@ MAX_METADATA, MAX_METADATA_DEPTH = 20_000, 20  # of a document: characters as JS
 Plain = str | int | float | bool
 Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
+
+
+def refused_truth(value: object) -> object:
+    """Return a value that is not true or false, which Python takes for 1 or 0.
+
+    Raises:
+        PydanticCustomError: It is one of these.
+    """
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "a number is wanted")
+    return value
+
+
+WholeNumber = Annotated[int, BeforeValidator(refused_truth)]
+Number = Annotated[float, BeforeValidator(refused_truth)]
 
 
 def checked_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -70,10 +87,10 @@ class QuestionBody(StrictBody):
     recipe: str | None = Field(
         None, description="A name of `/api/recipes`; null for the server's own."
     )
-    budget: int | None = Field(
+    budget: WholeNumber | None = Field(
         None, ge=1, le=MAX_BUDGET, description="The most tokens; null for the server's own number."
     )
-    limit: int | None = Field(
+    limit: WholeNumber | None = Field(
         None, ge=1, le=MAX_LIMIT, description="So many items, if there are so many."
     )
     where: dict[str, Plain | list[Plain]] | None = Field(
@@ -81,7 +98,7 @@ class QuestionBody(StrictBody):
         description="The wanted values of metadata by key; a list allows any of its values.",
         examples=[{"file_name": ["guide.md"]}],
     )
-    min_relevance: float | None = Field(
+    min_relevance: Number | None = Field(
         None, ge=0, le=1, description="What is less relevant than this is left out."
     )
 
@@ -114,7 +131,7 @@ class CandidateBody(StrictBody):
     text: str = Field(min_length=1)
     id: Id | None = Field(None, description="Null for its place in the list.")
     metadata: Metadata = Field(default_factory=dict)
-    score: float | None = Field(None, description="Higher for better; all have one, or none.")
+    score: Number | None = Field(None, description="Higher for better; all have one, or none.")
 
 
 class NarrowBody(QuestionBody):
