@@ -8,6 +8,8 @@ import re
 import pytest
 
 import clew
+from clew.remote.cypher.wanted_values import wanted_values
+from clew.remote.filters import filter_of
 from clew.serve import ServedIndex, ServedOptions
 from tests.serve.serving import TEXTS, built, client_of
 
@@ -62,6 +64,23 @@ def test_a_filter_allows_what_it_names(client):
     items = client.post("/api/ask", json=asked).json()["items"]
     assert items
     assert {item["metadata"]["place"] for item in items} == {1}
+
+
+@pytest.mark.parametrize("asked", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_a_filter_allows_a_file_whichever_way_its_name_is_written(asked, named):
+    document = clew.Document("f", "The ferry is white.", {"file_name": named, "of": [named, "x"]})
+    index = clew.Index.from_documents([document, clew.Document("o", "Oars are of ash.")])
+    in_sql = [set(filter_of("n", {"file_name": name})[1][0]) for name in (asked, named)]
+    in_cypher = [set(*wanted_values({"file_name": name})) for name in (asked, named)]
+    assert in_sql[0] == in_sql[1]
+    assert in_cypher[0] == in_cypher[1]
+    with client_of(index, writable=True) as client:
+        for where in ({"file_name": asked}, {"of": ["y", asked]}):
+            body = {"question": "What is white?", "where": where}
+            assert [item["id"] for item in client.post("/api/ask", json=body).json()["items"]]
+        gone = client.request("DELETE", "/api/documents", json={"where": {"file_name": asked}})
+        assert gone.json()["deleted"] == ["f"]
 
 
 def test_candidates_are_narrowed(client):
