@@ -332,6 +332,9 @@ def test_status_metadata_health_and_metrics(client, index):
         ({"question": "a" * 10_001}, "at most 10000 characters; got 'aaa"),
         ({"question": "a", "budgets": 1}, "body.budgets: Extra inputs"),
         ({"question": "a", "where": {"kind": {"$ne": 1}}}, "body.where.kind"),
+        ({"question": "a", "limit": True}, "limit: Value error, a number is wanted, and neither"),
+        ({"question": "a", "budget": True}, "budget: Value error, a number is wanted, and neither"),
+        ({"question": "a", "min_relevance": False}, "min_relevance: Value error, a number is"),
         ([], "body"),
     ],
 )
@@ -339,6 +342,12 @@ def test_a_wrong_body_says_where_and_what_was_wanted(client, body, wanted):
     message = error_of(client.post("/api/ask", json=body), 422, "invalid_request")
     assert wanted in message
     assert len(message) < 2000
+
+
+def test_a_score_is_a_number(client):
+    candidates = [{"text": "Ferries sail at nine.", "score": True}]
+    response = client.post("/api/narrow", json={"question": "a", "candidates": candidates})
+    assert "candidates.0.score" in error_of(response, 422, "invalid_request")
 
 
 def test_what_is_no_json_or_no_route_is_an_error_of_the_same_form(client):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -52,6 +53,18 @@ def checked_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     return metadata
 
 
+def no_truth_value(value: object) -> object:
+    """Return what is to be a number, and is no truth value: in Python `True` counts as 1.
+
+    Raises:
+        ValueError: It is true or false.
+    """
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, and neither true nor false")  # noqa: TRY004
+    return value
+
+
+NO_TRUTH_VALUE = BeforeValidator(no_truth_value)
 Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
 
 
@@ -70,10 +83,10 @@ class QuestionBody(StrictBody):
     recipe: str | None = Field(
         None, description="A name of `/api/recipes`; null for the server's own."
     )
-    budget: int | None = Field(
+    budget: Annotated[int | None, NO_TRUTH_VALUE] = Field(
         None, ge=1, le=MAX_BUDGET, description="The most tokens; null for the server's own number."
     )
-    limit: int | None = Field(
+    limit: Annotated[int | None, NO_TRUTH_VALUE] = Field(
         None, ge=1, le=MAX_LIMIT, description="So many items, if there are so many."
     )
     where: dict[str, Plain | list[Plain]] | None = Field(
@@ -81,7 +94,7 @@ class QuestionBody(StrictBody):
         description="The wanted values of metadata by key; a list allows any of its values.",
         examples=[{"file_name": ["guide.md"]}],
     )
-    min_relevance: float | None = Field(
+    min_relevance: Annotated[float | None, NO_TRUTH_VALUE] = Field(
         None, ge=0, le=1, description="What is less relevant than this is left out."
     )
 
@@ -114,7 +127,9 @@ class CandidateBody(StrictBody):
     text: str = Field(min_length=1)
     id: Id | None = Field(None, description="Null for its place in the list.")
     metadata: Metadata = Field(default_factory=dict)
-    score: float | None = Field(None, description="Higher for better; all have one, or none.")
+    score: Annotated[float | None, NO_TRUTH_VALUE] = Field(
+        None, description="Higher for better; all have one, or none."
+    )
 
 
 class NarrowBody(QuestionBody):
