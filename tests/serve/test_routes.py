@@ -463,6 +463,11 @@ def test_a_model_that_fails_is_an_error_and_no_traceback(index):
         text = client.post("/api/ask", json={"question": QUESTION, "stream": True}).text
         assert "event: error" in text
         assert "Traceback" not in text
+        talk = {"model": "clew", "messages": [{"role": "user", "content": QUESTION}]}
+        assert client.post("/v1/chat/completions", json=talk).status_code == 502
+        counted = client.get("/metrics").text.splitlines()
+        assert 'clew_errors_total{route="ask"} 2.0' in counted
+        assert 'clew_errors_total{route="chat"} 1.0' in counted
 
 
 def test_a_mistake_of_the_program_is_logged_and_not_shown(client, monkeypatch, caplog):

@@ -89,7 +89,7 @@ class _Reply:
             written = [
                 one
                 async for one in self.service.pieces(
-                    lambda: iter([standalone_question(self.messages, model)])
+                    "chat", lambda: iter([standalone_question(self.messages, model)])
                 )
             ]
             question = written[0][:MAX_QUESTION]
@@ -141,7 +141,7 @@ class _Reply:
         text = ""
         model = self.service.served.options.model
         async for piece in self.service.pieces(
-            lambda: answer_pieces(self.answer, self.messages, model)
+            "chat", lambda: answer_pieces(self.answer, self.messages, model)
         ):
             text += piece
             yield piece
