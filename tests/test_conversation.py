@@ -18,7 +18,7 @@ import pytest
 
 import clew
 from clew import cli
-from clew.conversation import NOTHING, TOO_LONG
+from clew.conversation import NOTHING, TOO_LONG, _names_of
 from clew.model import ModelError, OpenAICompatible
 from clew.text.pronouns import has_pronoun
 
@@ -89,7 +89,7 @@ def test_what_it_stands_for_is_what_was_asked_about():
     assert "wait_for" in "".join(talk.ask(first))
     assert talk.standalone("How does it work?") == f"{first} How does it work?"
     assert "timer" in "".join(talk.ask("How does it work?"))
-    for name in talk._names_of_last():
+    for name in _names_of(talk._exchanges[-1]):
         assert name.lower() not in ("how do i", "i")
 
 

@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from clew.document import Document
+from clew.serve.chat import MAX_QUESTION
 
-MAX_QUESTION = 10_000  # characters
 MAX_BUDGET = 100_000  # tokens of a context
 MAX_LIMIT = 1000  # items
 MAX_ID = 10_000  # characters
