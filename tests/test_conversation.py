@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import io
 import json
 import re
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -15,7 +18,7 @@ import pytest
 
 import clew
 from clew import cli
-from clew.conversation import NOTHING, TOO_LONG
+from clew.conversation import NOTHING, TOO_LONG, _names_of
 from clew.model import ModelError, OpenAICompatible
 from clew.text.pronouns import has_pronoun
 
@@ -86,7 +89,7 @@ def test_what_it_stands_for_is_what_was_asked_about():
     assert "wait_for" in "".join(talk.ask(first))
     assert talk.standalone("How does it work?") == f"{first} How does it work?"
     assert "timer" in "".join(talk.ask("How does it work?"))
-    for name in talk._names_of_last():
+    for name in _names_of(talk._exchanges[-1]):
         assert name.lower() not in ("how do i", "i")
 
 
@@ -364,6 +367,34 @@ def test_what_a_server_says_in_the_place_of_an_answer_is_shown(server, monkeypat
     model = clew.Model.of(OpenAICompatible.from_spec(address), retries=0)
     with pytest.raises(ModelError, match=r"gave no answer, but .*out of memory"):
         list(model.stream("Who?")) if streams else model("Who?")
+
+
+def test_a_reader_that_goes_ends_the_answer_at_its_server(server, monkeypatch):
+    pytest.importorskip("openai")
+    gone = threading.Event()
+
+    def write_on(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        piece = json.dumps({"choices": [{"index": 0, "delta": {"content": "Jonas "}}]})
+        with contextlib.suppress(OSError):
+            for _ in range(1000):
+                self.wfile.write(f"data: {piece}\n\n".encode())
+                time.sleep(0.01)
+            return  # to its end, though nobody reads it
+        gone.set()
+
+    monkeypatch.setattr(Server, "do_POST", write_on)
+    address = f"http://127.0.0.1:{server.server_port}/v1#small"
+    pieces = clew.Model.of(OpenAICompatible.from_spec(address)).stream("Who?")
+    assert next(pieces) == "Jonas "
+    pieces.close()
+    gc.disable()  # or the collector may close what nobody else does
+    try:
+        assert gone.wait(8)
+    finally:
+        gc.enable()
 
 
 def test_an_address_without_a_model_is_an_error():

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from clew import cite, recipes
 from clew.budget import BudgetError, without_warning
@@ -52,6 +52,22 @@ STANDALONE = (
     "Write the last question of this conversation so that it can be understood alone. Reply with "
     "the question only."
 )
+
+
+class Exchange(NamedTuple):
+    """What a later question may refer to.
+
+    Attributes:
+        question: What was asked.
+        asked: What was looked up.
+        answer: The answer.
+        read: What else was read, which shows the words that are names.
+    """
+
+    question: str
+    asked: str
+    answer: str
+    read: Sequence[Passage] = ()
 
 
 @dataclass(frozen=True)
@@ -188,73 +204,28 @@ class Conversation:
         if not self.turns or mark == ALONE:
             return bare
         if mark == TOGETHER:
-            return self._behind(self.turns[-1].asked, bare)
+            return behind(self.turns[-1].asked, bare, self.options.max_question)
         if self.model is not None:
             written = written_in_full(self.model, bare, self._before())
             return written if 0 < len(written) <= self.options.max_question else bare
-        refers = has_pronoun(bare)
-        if not refers and not goes_on(bare):
-            return bare
-        is_named = refers and not stands_for_thing(bare)
-        if is_named and (names := self._names_of_last()):
-            return f"{bare} {'; '.join(names)}"[: self.options.max_question]
-        return self._behind(self._topic, bare)
-
-    def _behind(self, before: str, question: str) -> str:
-        """Return a question behind the one before it, which is cut where both are too long."""
-        room = max(0, self.options.max_question - len(question) - 1)
-        return f"{before[:room]} {question}".strip()
+        return referring(bare, self._exchanges, self.options.max_question)
 
     @property
-    def _topic(self) -> str:
-        """What was last looked up by itself, or as it was told with "+".
-
-        Were it the last of all, what is looked up would grow with each question.
-        """
-        own = (
-            turn.asked
-            for turn in reversed(self.turns)
-            if turn.question.startswith(TOGETHER) or turn.asked == bare_question(turn.question)
-        )
-        return next(own, self.turns[-1].asked)
-
-    def _names_of_last(self) -> Sequence[str]:
-        """Return the names of the last answer, and of its question behind them.
-
-        What else was read shows which words are names.
-        """
-        last = self.turns[-1]
-        quoted = CITED.sub("", last.answer)
-        read = [Passage(item.id, item.text) for item in last.context]
-        passages = [Passage("answer", quoted), Passage("question", last.asked), *read]
-        answer, asked, *_ = (
-            [name for name in names if not says_nothing(name)]  # as "How do I", of many questions
-            for names in READER.names(passages)
-        )
-        new = [name for name in answer if not contains_phrase(name, last.asked)]
-        return list(islice(dict.fromkeys([*new, *asked]), MAX_NAMES))
+    def _exchanges(self) -> list[Exchange]:
+        """What was said, and of the last of it what was read."""
+        said = [Exchange(turn.question, turn.asked, turn.answer) for turn in self.turns]
+        read = tuple(Passage(item.id, item.text) for item in self.turns[-1].context)
+        return [*said[:-1], said[-1]._replace(read=read)]
 
     def _answer(self, question: str, context: Context) -> Iterator[str]:
         if not context.items:
             yield NOTHING
         elif self.model is None:
-            yield self._quotes(question, context) or NOTHING
+            yield own_quotes(question, context, self._fitting_quotes) or NOTHING
         else:
             before = self._before(cite.without_citations)  # its numbers are those of other passages
             prompt = answer_prompt(self.model, context.text, question, before)
             yield from written_answer(self.model, prompt)
-
-    def _quotes(self, question: str, context: Context) -> str:
-        """Return quotes that answer the question itself, not what it refers to.
-
-        Of a few words, such as "And why?", too little is left by itself.
-        """
-        if says_nothing(question):
-            return self._fitting_quotes(context)
-        found = self._fitting_quotes(context.changed(question=question))
-        if found or len(words(question)) > FEW_WORDS:
-            return found
-        return self._fitting_quotes(context)
 
     def _fitting_quotes(self, context: Context) -> str:
         """Return as many quotes as the budget holds."""
@@ -284,6 +255,77 @@ def bare_question(question: str) -> str:
     """
     bare = question.strip()
     return bare[1:].lstrip() if bare.startswith((TOGETHER, ALONE)) else bare
+
+
+def referring(question: str, before: Sequence[Exchange], max_length: int) -> str:
+    """Return a question with what it refers to, as it is looked up without a model.
+
+    Args:
+        question: The question.
+        before: What was said before it, the oldest first.
+        max_length: Characters that the result may have; the question has no more.
+
+    Example:
+        >>> before = [Exchange("Who?", "Who keeps the lighthouse?", "Mira Lund keeps it. [1]")]
+        >>> referring("And in winter?", before, 100), referring("Where does she live?", before, 100)
+        ('Who keeps the lighthouse? And in winter?', 'Where does she live? Mira Lund')
+    """
+    refers = has_pronoun(question)
+    if not before or not (refers or goes_on(question)):
+        return question
+    is_named = refers and not stands_for_thing(question)
+    if is_named and (names := _names_of(before[-1])):
+        return f"{question} {'; '.join(names)}"[:max_length]
+    return behind(_topic(before), question, max_length)
+
+
+def behind(before: str, question: str, max_length: int) -> str:
+    """Return a question behind the one before it, which is cut where both are too long."""
+    room = max(0, max_length - len(question) - 1)
+    return f"{before[:room]} {question}".strip()
+
+
+def _topic(before: Sequence[Exchange]) -> str:
+    """Return what was last looked up by itself, or as it was told with "+".
+
+    Were it the last of all, what is looked up would grow with each question.
+    """
+    own = (
+        one.asked
+        for one in reversed(before)
+        if one.question.startswith(TOGETHER) or one.asked == bare_question(one.question)
+    )
+    return next(own, before[-1].asked)
+
+
+def _names_of(last: Exchange) -> Sequence[str]:
+    """Return the names of an answer, and of its question behind them."""
+    quoted = CITED.sub("", last.answer)
+    passages = [Passage("answer", quoted), Passage("question", last.asked), *last.read]
+    answer, asked, *_ = (
+        [name for name in names if not says_nothing(name)]  # as "How do I", of many questions
+        for names in READER.names(passages)
+    )
+    new = [name for name in answer if not contains_phrase(name, last.asked)]
+    return list(islice(dict.fromkeys([*new, *asked]), MAX_NAMES))
+
+
+def own_quotes(question: str, context: Context, quote: Callable[[Context], str]) -> str:
+    """Return quotes that answer a question itself, not what it refers to.
+
+    Of a few words, such as "And why?", too little is left by itself.
+
+    Args:
+        question: The question as it was asked.
+        context: What was found for it with what it refers to.
+        quote: Returns the quotes from a context that answer its question.
+    """
+    if says_nothing(question):
+        return quote(context)
+    found = quote(context.changed(question=question))
+    if found or len(words(question)) > FEW_WORDS:
+        return found
+    return quote(context)
 
 
 def written_in_full(model: Model, question: str, before: Sequence[str]) -> str:

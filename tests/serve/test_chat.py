@@ -146,10 +146,37 @@ def test_a_follow_up_is_looked_up_as_the_model_writes_it_out():
         ChatMessage("user", "And where does he live?"),
     ]
     assert standalone_question(messages, model) == "Where does Ben Wood live?"
-    assert standalone_question(messages, None) == "And where does he live?"
+    assert standalone_question(messages, None) == "And where does he live? Ben Wood; Anna"
     assert standalone_question(messages[:2], model) == "Whom did Anna marry?"
     broken = clew.Model.of(lambda prompt: 1 / 0, retries=0)
     assert standalone_question(messages, broken) == "And where does he live?"
+
+
+def test_without_a_model_a_follow_up_is_looked_up_as_in_a_conversation(index):
+    """What stands below an answer, the places of its sources, is no part of what is referred to."""
+    questions = [
+        "Whom did Anna Stone marry?",
+        "Where does he live?",
+        "What are oars made of?",
+        "And sails?",
+        "How much does a ticket cost?",
+        "And when do they sail?",
+    ]
+    talk, messages = clew.Conversation.of(index, budget=2000, max_share=0.5), []
+    with client_of(index) as client:
+        for question in questions:
+            answer = "".join(talk.ask(question))
+            messages.append({"role": "user", "content": question})
+            body = client.post("/v1/chat/completions", json=asked() | {"messages": messages}).json()
+            text = body["choices"][0]["message"]["content"]
+            messages.append({"role": "assistant", "content": text})
+            assert body["clew"]["looked_up"] == talk.turns[-1].asked
+            assert text.split("\n\n")[0] == answer
+    assert [turn.asked for turn in talk.turns][1::2] == [
+        "Where does he live? Ben Wood; Anna Stone",
+        "What are oars made of? And sails?",
+        "How much does a ticket cost? And when do they sail?",
+    ]
 
 
 def test_the_numbers_in_earlier_answers_are_not_shown_beside_other_passages(index):

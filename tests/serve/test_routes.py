@@ -8,6 +8,8 @@ import re
 import pytest
 
 import clew
+from clew.remote.cypher.wanted_values import wanted_values
+from clew.remote.filters import filter_of
 from clew.serve import ServedIndex, ServedOptions
 from tests.serve.serving import TEXTS, built, client_of
 
@@ -62,6 +64,23 @@ def test_a_filter_allows_what_it_names(client):
     items = client.post("/api/ask", json=asked).json()["items"]
     assert items
     assert {item["metadata"]["place"] for item in items} == {1}
+
+
+@pytest.mark.parametrize("asked", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_a_filter_allows_a_file_whichever_way_its_name_is_written(asked, named):
+    document = clew.Document("f", "The ferry is white.", {"file_name": named, "of": [named, "x"]})
+    index = clew.Index.from_documents([document, clew.Document("o", "Oars are of ash.")])
+    in_sql = [set(filter_of("n", {"file_name": name})[1][0]) for name in (asked, named)]
+    in_cypher = [set(*wanted_values({"file_name": name})) for name in (asked, named)]
+    assert in_sql[0] == in_sql[1]
+    assert in_cypher[0] == in_cypher[1]
+    with client_of(index, writable=True) as client:
+        for where in ({"file_name": asked}, {"of": ["y", asked]}):
+            body = {"question": "What is white?", "where": where}
+            assert [item["id"] for item in client.post("/api/ask", json=body).json()["items"]]
+        gone = client.request("DELETE", "/api/documents", json={"where": {"file_name": asked}})
+        assert gone.json()["deleted"] == ["f"]
 
 
 def test_candidates_are_narrowed(client):
@@ -311,10 +330,11 @@ def test_status_metadata_health_and_metrics(client, index):
         ({"question": "a", "budget": 0}, "greater than or equal to 1; got 0"),
         ({"question": "a", "budget": 10**9}, "less than or equal to 100000"),
         ({"question": "a" * 10_001}, "at most 10000 characters; got 'aaa"),
-        ({"question": "a", "limit": True}, "limit: a number is wanted; got True"),
-        ({"question": "a", "min_relevance": False}, "relevance: a number is wanted; got False"),
         ({"question": "a", "budgets": 1}, "body.budgets: Extra inputs"),
         ({"question": "a", "where": {"kind": {"$ne": 1}}}, "body.where.kind"),
+        ({"question": "a", "limit": True}, "limit: Value error, a number is wanted, and neither"),
+        ({"question": "a", "budget": True}, "budget: Value error, a number is wanted, and neither"),
+        ({"question": "a", "min_relevance": False}, "min_relevance: Value error, a number is"),
         ([], "body"),
     ],
 )
@@ -322,6 +342,12 @@ def test_a_wrong_body_says_where_and_what_was_wanted(client, body, wanted):
     message = error_of(client.post("/api/ask", json=body), 422, "invalid_request")
     assert wanted in message
     assert len(message) < 2000
+
+
+def test_a_score_is_a_number(client):
+    candidates = [{"text": "Ferries sail at nine.", "score": True}]
+    response = client.post("/api/narrow", json={"question": "a", "candidates": candidates})
+    assert "candidates.0.score" in error_of(response, 422, "invalid_request")
 
 
 def test_what_is_no_json_or_no_route_is_an_error_of_the_same_form(client):
@@ -437,6 +463,11 @@ def test_a_model_that_fails_is_an_error_and_no_traceback(index):
         text = client.post("/api/ask", json={"question": QUESTION, "stream": True}).text
         assert "event: error" in text
         assert "Traceback" not in text
+        talk = {"model": "clew", "messages": [{"role": "user", "content": QUESTION}]}
+        assert client.post("/v1/chat/completions", json=talk).status_code == 502
+        counted = client.get("/metrics").text.splitlines()
+        assert 'clew_errors_total{route="ask"} 2.0' in counted
+        assert 'clew_errors_total{route="chat"} 1.0' in counted
 
 
 def test_a_mistake_of_the_program_is_logged_and_not_shown(client, monkeypatch, caplog):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from clew import recipes
 from clew.cli.parser import Parser, positive_integer, share, token_budget
@@ -111,9 +110,8 @@ def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
         pairs: Texts of the form KEY=VALUE.
 
     Returns:
-        Each value as text and, where it reads as JSON, also as the number or truth value; a path
-        also as it is from the root, with forward slashes; and a letter with a mark in one character
-        and in two, as file names have it on one system or another.
+        Each value as text and, where it reads as JSON, also as the number or truth value; and a
+        path also as it is from the root, with forward slashes.
 
     Raises:
         ValueError: A text has another form.
@@ -128,17 +126,11 @@ def parse_where(pairs: Iterable[str]) -> dict[str, list[Any]]:
         if not equals or not key:
             raise ValueError(f"--where takes KEY=VALUE; got {pair!r}")
         values = allowed.setdefault(key, [])
-        values += _spellings(text)
+        values.append(text)
         if key == "path":  # which is absolute where a folder is asked
-            values += _spellings(Path(text).resolve().as_posix())
+            values.append(Path(text).resolve().as_posix())
         try:
             values.append(json.loads(text))
         except ValueError:
             continue
     return allowed
-
-
-def _spellings(text: str) -> list[str]:
-    """Return a text as it is, and as other systems write the same letters."""
-    forms: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
-    return list(dict.fromkeys([text, *(unicodedata.normalize(form, text) for form in forms)]))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from clew.index.options import check_base, check_names, option_names
+from clew.text.unicode_forms import unicode_forms
 from clew.types import DEFAULT_RECIPE, Method
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class QueryOptions:
             places that the method leaves. None leaves the number to the method. With a
             `min_relevance` or a `max_share` it is the highest number.
         where: What may be read: wanted values of metadata by key, or a function of a passage's
-            metadata. What it forbids influences nothing. None allows everything.
+            metadata. A letter with a mark is wanted however a system writes it. What it forbids
+            influences nothing. None allows everything.
         deadline: Seconds after which the best answer so far comes back, marked as such in the
             trace. It holds for the filter, the question's vector, every stage, and the language
             model that one asks; a page that is being fitted and printed then has 0.15 seconds more.
@@ -319,13 +321,14 @@ def plain_answers(answers: Sequence[object]) -> list[bool]:
 
 
 def _wanted(key: object, value: object) -> list[Any]:
-    """Return the values that one key may have: several, or the one."""
+    """Return the values that one key may have: several, or the one, each as systems write it."""
     if isinstance(value, Iterator):  # it is read once, and a filter is asked again
         raise TypeError(
             f"a filter has a list of the values that {key!r} may have; "
             f"got a {type(value).__name__}: give list(...) of it"
         )
-    return list(value) if isinstance(value, WANTED_COLLECTIONS) else [value]
+    some = value if isinstance(value, WANTED_COLLECTIONS) else [value]
+    return [spelt for one in some for spelt in unicode_forms(one)]
 
 
 def _plain(value: object) -> object:

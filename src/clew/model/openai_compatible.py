@@ -87,14 +87,18 @@ class OpenAICompatible:
         return _Answer(done.choices[0].message.content or "", done.usage)
 
     def stream_complete(self, prompt: str) -> Iterator[_Answer]:
-        """Yield the answer to a prompt, piece by piece; whole, where the server knows no pieces."""
+        """Yield the answer to a prompt, piece by piece; whole, where the server knows no pieces.
+
+        Where the reader goes before the end, the connection is closed, and the server learns it.
+        """
         whole, chunk = "", None
-        for chunk in self._client.chat.completions.create(
+        with self._client.chat.completions.create(
             model=self.model, messages=[{"role": "user", "content": prompt}], stream=True
-        ):
-            delta = (chunk.choices[0].delta.content or "") if chunk.choices else ""
-            whole += delta
-            yield _Answer(whole, delta=delta)
+        ) as chunks:
+            for chunk in chunks:
+                delta = (chunk.choices[0].delta.content or "") if chunk.choices else ""
+                whole += delta
+                yield _Answer(whole, delta=delta)
         if chunk is None:
             yield self.complete(prompt)
 

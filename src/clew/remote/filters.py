@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from clew.read.json_values import to_json
 from clew.remote.protocol import Wanted
+from clew.text.unicode_forms import unicode_forms
 
 CONTENT_KINDS = ("passage", "sentence", "section", "document")
 """Kinds of node that have metadata of their own; others stay with what they were read from."""
@@ -91,15 +92,17 @@ def _text_of(value: object, key: object) -> str:
     return text.replace("\\u0000", "\\uf8ff0000").replace("\\ud", "\\uf8ffd")
 
 
-def _equal_values(value: object) -> tuple[object, ...]:
-    """Return the values that are equal in Python, of which JSON has two: 1 and True, 0 and False.
+def _equal_values(value: object) -> list[object]:
+    """Return the values that are equal where an index in memory filters, of which JSON has several.
+
+    Such are 1 and True, 0 and False, and a letter with a mark as one system or another writes it.
 
     Example:
         >>> _equal_values(True), _equal_values(0.0), _equal_values(2)
-        ((True, 1), (0.0, False), (2,))
+        ([True, 1], [0.0, False], [2])
     """
     if isinstance(value, bool):
-        return value, int(value)
+        return [value, int(value)]
     if isinstance(value, (int, float)) and value in (0, 1):
-        return value, bool(value)
-    return (value,)
+        return [value, bool(value)]
+    return unicode_forms(value)

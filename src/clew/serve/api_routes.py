@@ -180,7 +180,8 @@ def _shown_values(answer: AskedAnswer) -> dict[str, Any]:
 
 def _pieces(service: Service, body: AskBody, answer: AskedAnswer) -> AsyncIterator[str]:
     messages = [ChatMessage("user", body.question)]
-    return service.pieces(lambda: answer_pieces(answer, messages, service.served.options.model))
+    model = service.served.options.model
+    return service.pieces("ask", lambda: answer_pieces(answer, messages, model))
 
 
 async def _events(

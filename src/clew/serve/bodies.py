@@ -14,11 +14,10 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from clew.document import Document
+from clew.serve.chat import MAX_QUESTION
 
-MAX_QUESTION = 10_000  # characters
 MAX_BUDGET = 100_000  # tokens of a context
 MAX_LIMIT = 1000  # items
 MAX_ID = 10_000  # characters
@@ -30,21 +29,6 @@ MAX_METADATA, MAX_METADATA_DEPTH = 20_000, 20  # of a document: characters as JS
 Plain = str | int | float | bool
 Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID)]
-
-
-def refused_truth(value: object) -> object:
-    """Return a value that is not true or false, which Python takes for 1 or 0.
-
-    Raises:
-        PydanticCustomError: It is one of these.
-    """
-    if isinstance(value, bool):
-        raise PydanticCustomError("number", "a number is wanted")
-    return value
-
-
-WholeNumber = Annotated[int, BeforeValidator(refused_truth)]
-Number = Annotated[float, BeforeValidator(refused_truth)]
 
 
 def checked_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -69,6 +53,18 @@ def checked_metadata(metadata: dict[str, Any]) -> dict[str, Any]:
     return metadata
 
 
+def no_truth_value(value: object) -> object:
+    """Return what is to be a number, and is no truth value: in Python `True` counts as 1.
+
+    Raises:
+        ValueError: It is true or false.
+    """
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, and neither true nor false")  # noqa: TRY004
+    return value
+
+
+NO_TRUTH_VALUE = BeforeValidator(no_truth_value)
 Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
 
 
@@ -87,10 +83,10 @@ class QuestionBody(StrictBody):
     recipe: str | None = Field(
         None, description="A name of `/api/recipes`; null for the server's own."
     )
-    budget: WholeNumber | None = Field(
+    budget: Annotated[int | None, NO_TRUTH_VALUE] = Field(
         None, ge=1, le=MAX_BUDGET, description="The most tokens; null for the server's own number."
     )
-    limit: WholeNumber | None = Field(
+    limit: Annotated[int | None, NO_TRUTH_VALUE] = Field(
         None, ge=1, le=MAX_LIMIT, description="So many items, if there are so many."
     )
     where: dict[str, Plain | list[Plain]] | None = Field(
@@ -98,7 +94,7 @@ class QuestionBody(StrictBody):
         description="The wanted values of metadata by key; a list allows any of its values.",
         examples=[{"file_name": ["guide.md"]}],
     )
-    min_relevance: Number | None = Field(
+    min_relevance: Annotated[float | None, NO_TRUTH_VALUE] = Field(
         None, ge=0, le=1, description="What is less relevant than this is left out."
     )
 
@@ -131,7 +127,9 @@ class CandidateBody(StrictBody):
     text: str = Field(min_length=1)
     id: Id | None = Field(None, description="Null for its place in the list.")
     metadata: Metadata = Field(default_factory=dict)
-    score: Number | None = Field(None, description="Higher for better; all have one, or none.")
+    score: Annotated[float | None, NO_TRUTH_VALUE] = Field(
+        None, description="Higher for better; all have one, or none."
+    )
 
 
 class NarrowBody(QuestionBody):

@@ -6,18 +6,28 @@ their numbers, in brackets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clew.cite import citations, quote_sources, without_citations
 from clew.context import Context
-from clew.conversation import NOTHING, answer_prompt, written_answer, written_in_full
+from clew.conversation import (
+    NOTHING,
+    Exchange,
+    answer_prompt,
+    referring,
+    written_answer,
+    written_in_full,
+)
 from clew.items import Item
 from clew.model import Model
 from clew.serve.served_index import AskedAnswer
 from clew.show import location_of
 
 MAX_REMEMBERED = 12  # messages before the last
+MAX_QUESTION = 10_000  # characters
+SOURCES_BELOW = re.compile(r"(?<!\n)(?:\n++\[\d+\] [^\n]*+)+\Z")  # what `source_lines` returns
 
 
 class ChatMessage(NamedTuple):
@@ -44,16 +54,18 @@ def last_question(messages: Sequence[ChatMessage]) -> str:
 
 
 def standalone_question(messages: Sequence[ChatMessage], model: Model | None) -> str:
-    """Return the last question as it can be looked up.
+    """Return the last question as it can be looked up: with what it refers to.
 
-    A model writes out what it refers to, where something came before it. Where the model fails, or
-    there is none, the question is looked up as it stands.
+    A model writes that out, where something came before it; where the model fails, the question is
+    looked up as it stands. Without a model it is looked up with the names of the last answer, or
+    behind the question before it, as `clew.Conversation` does.
     """
-    question = last_question(messages)
-    before = [one for one in messages if one.role in ("user", "assistant")][:-1]
-    if model is None or not before:
+    question, before = last_question(messages), _before_last(messages)
+    if not before:
         return question
-    return written_in_full(model, question, _lines(before[-MAX_REMEMBERED:])) or question
+    if model is None:
+        return referring(question, _exchanges(before), MAX_QUESTION)
+    return written_in_full(model, question, _lines(before)) or question
 
 
 def answer_pieces(
@@ -101,15 +113,32 @@ def source_lines(cited: Mapping[int, Item]) -> str:
 def _prompt(context: Context, messages: Sequence[ChatMessage], model: Model) -> str:
     """Return the prompt; the oldest messages are left out first where it is too long."""
     wishes = [one.text for one in messages if one.role in ("system", "developer")]
-    talk = [one for one in messages if one.role in ("user", "assistant")]
-    while talk and talk[-1].role != "user":
-        talk.pop()
-    *before, question = talk
     shown = [  # the numbers in an answer are those of other passages
         one._replace(text=without_citations(one.text)) if one.role == "assistant" else one
-        for one in before[-MAX_REMEMBERED:]
+        for one in _before_last(messages)
     ]
-    return answer_prompt(model, context.text, question.text, _lines(shown), wishes)
+    question = last_question(messages)
+    return answer_prompt(model, context.text, question, _lines(shown), wishes)
+
+
+def _before_last(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the latest messages of user and assistant before the last question."""
+    talk = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+    while talk and talk[-1].role != "user":
+        talk.pop()
+    return talk[:-1][-MAX_REMEMBERED:]
+
+
+def _exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:
+    """Return what was said as questions, what each was looked up with, and their answers."""
+    found = list[Exchange]()
+    for role, text in messages:
+        said = text[:MAX_QUESTION]
+        if role == "user":
+            found.append(Exchange(said, referring(said, found, MAX_QUESTION), ""))
+        elif found:
+            found[-1] = found[-1]._replace(answer=SOURCES_BELOW.sub("", said))
+    return found
 
 
 def _lines(messages: Sequence[ChatMessage]) -> list[str]:

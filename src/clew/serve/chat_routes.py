@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -14,8 +15,9 @@ from clew import recipes
 from clew.index.question import QueryKeywords
 from clew.items import Item
 from clew.serve.api_routes import EVENTS, errors
-from clew.serve.bodies import MAX_QUESTION, ChatBody
+from clew.serve.bodies import ChatBody
 from clew.serve.chat import (
+    MAX_QUESTION,
     ChatMessage,
     answer_pieces,
     cited_items,
@@ -77,7 +79,7 @@ class _Reply:
         self.recipe = _recipe_of(body.model)
 
     async def look_up(self) -> None:
-        """Look the last question up, written out by the model where something came before it."""
+        """Look the last question up, with what it refers to where something came before it."""
         served = self.service.served
         question = last_question(self.messages)
         if len(question) > MAX_QUESTION:
@@ -89,7 +91,7 @@ class _Reply:
             written = [
                 one
                 async for one in self.service.pieces(
-                    lambda: iter([standalone_question(self.messages, model)])
+                    "chat", lambda: iter([standalone_question(self.messages, model)])
                 )
             ]
             question = written[0][:MAX_QUESTION]
@@ -98,9 +100,13 @@ class _Reply:
             given: QueryKeywords = {"deadline": seconds}
             if self.recipe is not None:
                 given["recipe"] = self.recipe
-            answer = served.ask(question, numbered=True, **given)
-            if model is None:
-                assert answer.quotes is not None, "they are made here, in turn, and kept"
+            if model is not None:
+                return served.ask(question, numbered=True, **given)
+            looked_up = standalone_question(self.messages, None)
+            answer = replace(
+                served.ask(looked_up, numbered=True, **given), question=question.strip()
+            )
+            assert answer.quotes is not None, "they are made here, in turn, and kept"
             return answer
 
         self.answer = await self.service.look_up("chat", work)
@@ -141,7 +147,7 @@ class _Reply:
         text = ""
         model = self.service.served.options.model
         async for piece in self.service.pieces(
-            lambda: answer_pieces(self.answer, self.messages, model)
+            "chat", lambda: answer_pieces(self.answer, self.messages, model)
         ):
             text += piece
             yield piece
@@ -170,12 +176,16 @@ class _Reply:
         }
 
     def _sources(self) -> dict[str, Any]:
-        """Return what the answer cites, once it is whole, for clients that know this server."""
+        """Return what the answer cites, once it is whole, for clients that know this server.
+
+        Beside it stands what was looked up: the question with what it refers to.
+        """
         return {
+            "looked_up": self.answer.context.question,
             "sources": [
                 {"number": number, "id": item.id, "location": item.location, "text": item.text}
                 for number, item in self.cited.items()
-            ]
+            ],
         }
 
 

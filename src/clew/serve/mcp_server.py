@@ -25,6 +25,7 @@ from clew import recipes
 from clew.budget import BudgetError
 from clew.deadline import DeadlineError
 from clew.index.options import check_names
+from clew.serve.bodies import NO_TRUTH_VALUE
 from clew.serve.served_index import AskedAnswer, ServedIndex, UnknownIdError
 from clew.show import location_of, path_in_words
 from clew.version import __version__
@@ -108,7 +109,9 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
     async def ask(
         question: Annotated[str, Field(description="What to look up, as a whole sentence.")],
         budget: Annotated[
-            int | None, Field(ge=1, description="Tokens that the passages may have in all.")
+            int | None,
+            Field(ge=1, description="Tokens that the passages may have in all."),
+            NO_TRUTH_VALUE,
         ] = None,
         recipe: Annotated[
             str | None, Field(description=f"The method: {', '.join(recipes.names())}.")
@@ -130,7 +133,9 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
     async def open_source(
         id: Annotated[str, Field(description="The id of a passage or a document.")],
         around: Annotated[
-            int, Field(ge=0, le=MAX_AROUND, description="Characters to read around it.")
+            int,
+            Field(ge=0, le=MAX_AROUND, description="Characters to read around it."),
+            NO_TRUTH_VALUE,
         ] = AROUND,
     ) -> str:
         """Return the text around a passage or at the beginning of a document, and its place."""
@@ -140,7 +145,11 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
     @server.tool(annotations=READS_ONLY, structured_output=False)
     async def neighbours(
         id: Annotated[str, Field(description="The id of a passage, a document or a name.")],
-        limit: Annotated[int, Field(ge=1, le=50, description="The most neighbours.")] = 10,
+        limit: Annotated[
+            int,
+            Field(ge=1, le=50, description="The most neighbours."),
+            NO_TRUTH_VALUE,
+        ] = 10,
     ) -> str:
         """Return what a passage or a name is linked to, the strongest links first."""
         found = await _in_thread(lambda: served.neighbours(id, limit), ToolError)

@@ -25,10 +25,13 @@ class Measurements:
     def __init__(self, served: ServedIndex, questions: WorkQueue) -> None:
         registry = self._registry = CollectorRegistry()
         self._questions = Counter(
-            "clew_questions", "Questions that were answered.", ["route"], registry=registry
+            "clew_questions", "Questions that were looked up.", ["route"], registry=registry
         )
         self._errors = Counter(
-            "clew_errors", "Questions that ended in an error.", ["route"], registry=registry
+            "clew_errors",
+            "Questions that ended in an error, also in one of the language model.",
+            ["route"],
+            registry=registry,
         )
         self._refused = Counter(
             "clew_refused", "Questions that were refused, as too many waited.", registry=registry
@@ -66,6 +69,21 @@ class Measurements:
             raise
         self._questions.labels(route).inc()
         self._seconds.observe(time.perf_counter() - begin)
+
+    @contextmanager
+    def answer(self, route: str) -> Iterator[None]:
+        """Measure the answer of a language model from here to the end of the block.
+
+        A reader who goes before the end is no error.
+        """
+        try:
+            yield
+        except QueueFullError:
+            self._refused.inc()
+            raise
+        except Exception:
+            self._errors.labels(route).inc()
+            raise
 
     def text(self) -> bytes:
         """Return all of it in the text format of Prometheus."""

@@ -22,6 +22,7 @@ from clew import recipes
 from clew.budget import without_warning
 from clew.cite import quotes
 from clew.context import Context
+from clew.conversation import own_quotes
 from clew.document import Document
 from clew.graph import Graph, heading_of
 from clew.index.answer import UNTRUSTED_SHARE
@@ -101,11 +102,14 @@ class AskedAnswer:
         context: The context.
         index: The index; None where the context is of candidates.
         too_large: Tokens of the best passage, where that alone is larger than the budget; else 0.
+        question: What quotes answer, where it was looked up with what it refers to; None for the
+            context's own question.
     """
 
     context: Context
     index: Index | None = None
     too_large: int = 0
+    question: str | None = None
 
     @property
     def remark(self) -> str:
@@ -120,7 +124,12 @@ class AskedAnswer:
     @cached_property
     def quotes(self) -> str:
         """The sentences that answer, each with the number of its item; "" where none does."""
-        return quotes(self.context, index=self.index) if self.context.items else ""
+        context, index = self.context, self.index
+        if not context.items:
+            return ""
+        if self.question is None or self.question == context.question:
+            return quotes(context, index=index)
+        return own_quotes(self.question, context, lambda one: quotes(one, index=index))
 
 
 class IndexChange(NamedTuple):

@@ -90,10 +90,14 @@ class Service:
         """Return what a function returns that changes the index, after all changes before it."""
         return await self._result(self.changes, work)
 
-    async def pieces(self, make: Callable[[], Iterator[str]]) -> AsyncIterator[str]:
+    async def pieces(self, route: str, make: Callable[[], Iterator[str]]) -> AsyncIterator[str]:
         """Yield what an iterator yields that waits for a language model.
 
         Where the reader goes, it is given up at its next piece.
+
+        Args:
+            route: What an error is counted as.
+            make: Returns the iterator.
 
         Raises:
             ModelError: No piece came within the model's time.
@@ -114,17 +118,18 @@ class Service:
 
         model = self.served.options.model
         seconds = TIMEOUT if model is None or model.timeout is None else model.timeout
-        future = self.answers.submit(run)
-        future.add_done_callback(lambda _: send(None))
-        try:
-            while (piece := await self._unless_stopping(arrived.get(), seconds)) is not None:
-                yield piece
-            future.result()
-        except TimeoutError:
-            raise ModelError(f"the model gave nothing within {seconds:g} seconds") from None
-        finally:
-            gone.set()
-            future.cancel()
+        with self.measurements.answer(route):
+            future = self.answers.submit(run)
+            future.add_done_callback(lambda _: send(None))
+            try:
+                while (piece := await self._unless_stopping(arrived.get(), seconds)) is not None:
+                    yield piece
+                future.result()
+            except TimeoutError:
+                raise ModelError(f"the model gave nothing within {seconds:g} seconds") from None
+            finally:
+                gone.set()
+                future.cancel()
 
     def give_up(self) -> None:
         """Have all that is waited for end with the word that the server is stopping."""

@@ -10,6 +10,7 @@ from typing import Any
 from clew.read.json_values import to_json
 from clew.remote.cypher.texts import keepable
 from clew.remote.protocol import Wanted
+from clew.text.unicode_forms import unicode_forms
 
 LONGEST = 200  # characters of a value that is kept as it is
 
@@ -46,7 +47,7 @@ def wanted_values(where: Wanted) -> list[list[str]]:
         if str(key).startswith("$"):  # as in the other databases
             raise ValueError(f"a database cannot keep to metadata keys that begin with $: {key!r}")
         some = list(value) if isinstance(value, (list, tuple, set, frozenset)) else [value]
-        wanted.append([_text_of(str(key), one) for one in some])
+        wanted.append([_text_of(str(key), spelt) for one in some for spelt in unicode_forms(one)])
     return wanted
 
 
