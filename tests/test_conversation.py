@@ -472,6 +472,19 @@ def test_a_chat_about_stdin_takes_its_questions_from_the_command(capsys, monkeyp
     assert (code, "Oars are of ash. [1]" in out) == (0, True)
 
 
+def test_thanks_are_looked_up_nowhere_and_forgotten(capsys, tmp_path):
+    (tmp_path / "a.md").write_text("Thanks to the tar the hull keeps dry. OK is a sign.")
+    (tmp_path / "b.md").write_text("The ferry sails at nine in summer.\n\nIn winter it is at ten.")
+    typed = ("thanks", "When does the ferry sail?", "OK, thank you very much!", "And in winter?")
+    asked = [part for one in (*typed, "OK", "/context", "= thanks") for part in ("--ask", one)]
+    code, out, err = run(capsys, "chat", str(tmp_path), "--no-cache", *asked)
+    assert (code, out.count("That asks for nothing")) == (0, 3)
+    assert err.count("begin with = to look it up") == 3
+    assert out.count("In winter it is at ten.") == 2, "/context is that of the question before"
+    assert "looked up: When does the ferry sail? And in winter?" in err
+    assert out.count("the tar") == 1, "as it stands it is looked up"
+
+
 def test_the_chat_says_that_a_filter_allows_nothing(capsys):
     typed = (str(HARBOUR), "--no-cache", "--where", "file_name=nope.md")
     question = "Who is the coxswain of the lifeboat?"

@@ -125,7 +125,9 @@ def _answer(question: str, conversation: Conversation) -> bool:
         print_remark(str(error))
         return False  # the conversation goes on
     turn = conversation.turns[-1]
-    if turn.asked != bare_question(question):
+    if not turn.asked:
+        print_remark(f"begin with = to look it up: = {bare_question(question)}")
+    elif turn.asked != bare_question(question):
         rest = "…" if len(turn.asked) > MAX_LOOKED_UP else ""
         print_remark(f"looked up: {turn.asked[:MAX_LOOKED_UP]}{rest}")
     if turn.context.nothing_found:
@@ -145,10 +147,11 @@ def _carry_out(command: str, conversation: Conversation) -> None:
     if command == "/new":
         conversation.turns.clear()
         return
-    if not conversation.turns:
+    asked = [turn for turn in conversation.turns if turn.asked]
+    if not asked:
         print_remark(NONE_YET)
         return
-    context = conversation.turns[-1].context
+    context = asked[-1].context
     if command == "/why":
         print_result(explanation(context))
     elif command == "/context":
