@@ -231,6 +231,45 @@ def test_parts_of_a_message_and_fields_of_other_servers_are_taken(client):
     assert "nine" in text
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n", 2),
+        ("n", True),
+        ("tool_choice", "required"),
+        ("tool_choice", {"type": "function", "function": {"name": "f"}}),
+        ("function_call", {"name": "f"}),
+        ("response_format", {"type": "json_object"}),
+        ("modalities", ["text", "audio"]),
+        ("logprobs", True),
+    ],
+)
+def test_a_reply_of_another_form_is_refused(client, name, value):
+    response = client.post("/v1/chat/completions", json=asked(**{name: value}))
+    assert response.status_code == 422
+    assert f"has no '{name}' but " in response.json()["error"]["message"]
+
+
+def test_what_has_no_effect_is_told(client):
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    fields = {"temperature": 0.2, "stop": ["nine"], "tools": [tool], "max_tokens": 1, "foo": 1}
+    usual = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}, "logprobs": False}
+    image = {"type": "image_url", "image_url": {"url": "x"}}
+    for more in ({}, {"stop": None, "tools": [], "stream_options": None}):
+        body = client.post("/v1/chat/completions", json=asked(**usual, **more)).json()
+        assert body["clew"]["left_aside"] == []
+    talk = {"messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}, image]}]}
+    body = client.post("/v1/chat/completions", json=asked(**fields, **usual) | talk).json()
+    told = [*fields, "messages.0.content.image_url"]
+    assert body["clew"]["left_aside"] == told
+    chunks = chunks_of(
+        client.post("/v1/chat/completions", json=asked(stream=True, **fields) | talk)
+    )
+    assert chunks[-1]["clew"]["left_aside"] == told
+    wrong = asked(stream=True, stream_options={"include_usage": "often"})
+    assert client.post("/v1/chat/completions", json=wrong).status_code == 422
+
+
 def test_a_conversation_without_a_question_is_an_error(client):
     for messages in (
         [{"role": "assistant", "content": "Hello"}],
