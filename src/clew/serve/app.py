@@ -87,7 +87,8 @@ def create_app(service: Service, rules: AccessRules | None = None) -> FastAPI:
             CORSMiddleware,
             allow_origins=list(rules.origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type"],
+            allow_headers=["*"],  # clients bring some of their own, such as X-Stainless-Lang
+            expose_headers=["Retry-After"],
         )
     return app
 
