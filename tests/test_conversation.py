@@ -6,7 +6,10 @@ import contextlib
 import gc
 import io
 import json
+import os
 import re
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -470,6 +473,66 @@ def test_a_chat_about_stdin_takes_its_questions_from_the_command(capsys, monkeyp
     )
     code, out, _ = run(capsys, "chat", "-", "--ask", "Of what are oars?")
     assert (code, "Oars are of ash. [1]" in out) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals of Python's")
+def test_ctrl_c_ends_the_answer_and_at_the_prompt_the_chat(tmp_path):
+    import pty
+
+    (tmp_path / "slow.py").write_text(
+        "import time\n"
+        "def model(prompt):\n"
+        "    yield 'It sails '\n"
+        "    time.sleep(60 if 'winter' in prompt.splitlines()[-1] else 0)\n"
+        "    yield 'at nine [1].'\n"
+    )
+    (tmp_path / "a.md").write_text("The ferry sails at nine in summer. In winter it is at ten.")
+    reader, writer = pty.openpty()
+    command = [sys.executable, "-m", "clew", "chat", "a.md", "--no-cache", "--model", "slow:model"]
+    chat = subprocess.Popen(
+        command, cwd=tmp_path, stdin=writer, stdout=writer, stderr=writer, start_new_session=True
+    )
+    os.close(writer)
+    shown = ""
+
+    def wait_for(text):
+        nonlocal shown
+        end = time.monotonic() + 60
+        while text not in shown and time.monotonic() < end:
+            if select.select([reader], [], [], 1)[0]:
+                shown += os.read(reader, 10_000).decode()
+        assert text in shown
+        shown = shown.partition(text)[2]
+
+    try:
+        wait_for("> ")
+        os.write(reader, b"When does it sail in winter?\n")
+        wait_for("It sails ")
+        chat.send_signal(signal.SIGINT)
+        wait_for("the answer was given up")
+        wait_for("> ")
+        os.write(reader, b"When does the ferry sail?\n")
+        wait_for("It sails at nine [1].")
+        wait_for("> ")
+        chat.send_signal(signal.SIGINT)
+        wait_for("clew: interrupted")
+        assert chat.wait(20) == 130
+    finally:
+        chat.kill()
+        os.close(reader)
+
+
+def test_thanks_are_looked_up_nowhere_and_forgotten(capsys, tmp_path):
+    (tmp_path / "a.md").write_text("Thanks to the tar the hull keeps dry. OK is a sign.")
+    (tmp_path / "b.md").write_text("The ferry sails at nine in summer.\n\nIn winter it is at ten.")
+    typed = ("thanks", "When does the ferry sail?", "OK, thank you very much!", "And in winter?")
+    asked = [part for one in (*typed, "OK", "/context", "= thanks") for part in ("--ask", one)]
+    code, out, err = run(capsys, "chat", str(tmp_path), "--no-cache", *asked)
+    assert (code, out.count("That asks for nothing")) == (0, 3)
+    assert err.count("begin with = to look it up") == 3
+    assert out.count("In winter it is at ten.") == 2, "/context is that of the question before"
+    assert "looked up: When does the ferry sail? And in winter?" in err
+    assert out.count("the tar") == 1, "as it stands it is looked up"
 
 
 def test_the_chat_says_that_a_filter_allows_nothing(capsys):

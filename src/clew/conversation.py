@@ -26,6 +26,7 @@ from clew.items import Item
 from clew.model import Model, ModelError
 from clew.read import Names, Passage
 from clew.render import Render
+from clew.text.courtesy import is_courtesy
 from clew.text.pronouns import goes_on, has_pronoun, says_nothing, stands_for_thing
 from clew.text.words import contains_phrase, words
 from clew.types import may_ask_model
@@ -41,6 +42,7 @@ TOGETHER, ALONE = "+", "="  # before a question: look it up with the one before 
 LABEL = re.compile(r"\A[\W_]*+(?:\w++ )?(?:question|user)[^\w:]*+:[\s*_]*+", re.IGNORECASE)
 REPLY = re.compile(r"\n[^\w\n]*+(?:answer|assistant)[^\w:]*+:.*", re.IGNORECASE | re.DOTALL)
 NOTHING = "The files say nothing about that."
+NOT_ASKED = "That asks for nothing: nothing was looked up."
 TOO_LONG = "What answers is longer than the budget: a larger one holds it."
 ANSWER = (
     "Answer the question in its own language, from the numbered passages alone. Write behind each "
@@ -76,7 +78,8 @@ class Turn:
 
     Attributes:
         question: What was asked.
-        asked: What was looked up: the question with what it refers to.
+        asked: What was looked up: the question with what it refers to; "" where it asks for
+            nothing.
         answer: The answer, whole.
         context: What it was made of.
         is_quoted: Whether the answer is quotes, and no model's.
@@ -135,6 +138,9 @@ class Conversation:
     def ask(self, question: str) -> Iterator[str]:
         """Yield the answer, piece by piece; at the end question and answer are remembered.
 
+        Thanks and greetings ask for nothing: without a model, nothing is looked up for them, and no
+        later question refers to them.
+
         Args:
             question: A text with at least one word. One that begins with "+" is looked up together
                 with the question before it, and one that begins with "=" as it stands.
@@ -145,6 +151,11 @@ class Conversation:
             ModelError: The model failed, or its answer is empty.
         """
         asked = self.standalone(question)
+        if self.model is None and is_courtesy(question) and not is_marked(question):
+            yield NOT_ASKED
+            nothing = Context((), "", 0, self.options.budget, question, "")
+            self.turns.append(Turn(question, "", NOT_ASKED, nothing, True))
+            return
         context = self.look_up(asked) if self.model is not None else self._look_up_quoted(asked)
         pieces = list[str]()
         for piece in self._answer(bare_question(question), context):
@@ -201,21 +212,25 @@ class Conversation:
         """
         bare = check_question(bare_question(question), max_length=self.options.max_question)
         mark = question.strip()[0] if bare != question.strip() else ""
-        if not self.turns or mark == ALONE:
+        before = self._exchanges
+        if not before or mark == ALONE:
             return bare
         if mark == TOGETHER:
-            return behind(self.turns[-1].asked, bare, self.options.max_question)
+            return behind(before[-1].asked, bare, self.options.max_question)
         if self.model is not None:
             written = written_in_full(self.model, bare, self._before())
             return written if 0 < len(written) <= self.options.max_question else bare
-        return referring(bare, self._exchanges, self.options.max_question)
+        return referring(bare, before, self.options.max_question)
 
     @property
     def _exchanges(self) -> list[Exchange]:
         """What was said, and of the last of it what was read."""
-        said = [Exchange(turn.question, turn.asked, turn.answer) for turn in self.turns]
-        read = tuple(Passage(item.id, item.text) for item in self.turns[-1].context)
-        return [*said[:-1], said[-1]._replace(read=read)]
+        turns = [turn for turn in self.turns if turn.asked]
+        said = [Exchange(turn.question, turn.asked, turn.answer) for turn in turns]
+        for turn in turns[-1:]:
+            read = [Passage(item.id, item.text) for item in turn.context]
+            said[-1] = said[-1]._replace(read=read)
+        return said
 
     def _answer(self, question: str, context: Context) -> Iterator[str]:
         if not context.items:
@@ -326,6 +341,11 @@ def own_quotes(question: str, context: Context, quote: Callable[[Context], str])
     if found or len(words(question)) > FEW_WORDS:
         return found
     return quote(context)
+
+
+def is_marked(question: str) -> bool:
+    """Return whether a sign before a question says what it is looked up with."""
+    return question.strip().startswith((TOGETHER, ALONE))
 
 
 def written_in_full(model: Model, question: str, before: Sequence[str]) -> str:

@@ -37,6 +37,20 @@ def end_on_interrupt() -> None:
 
 
 @contextmanager
+def interruptible() -> Iterator[None]:
+    """Have Ctrl-C within the block raise KeyboardInterrupt, and not end the command."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is not _end:
+        yield  # where it is not the command, Ctrl-C raises anyway
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def before_the_end(keep: Callable[[], str]) -> Iterator[None]:
     """Have something done where Ctrl-C or SIGTERM ends this process within the block.
 

@@ -67,6 +67,11 @@ def test_a_page_that_the_server_names_may_ask(index):
             "Access-Control-Request-Headers": "authorization,content-type",
         }
         assert client.options("/api/ask", headers=before).is_success
+        # As OpenAI's client asks before it sends anything from a page.
+        before["Access-Control-Request-Headers"] += ",x-stainless-lang,x-stainless-retry-count"
+        assert client.options("/v1/chat/completions", headers=before).is_success
+        before["Origin"] = "https://evil.example"
+        assert not client.options("/v1/chat/completions", headers=before).is_success
         other = client.post("/api/ask", json=ASKED, headers={"Origin": "https://evil.example"})
         assert other.status_code == 403
 

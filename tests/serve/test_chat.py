@@ -161,6 +161,8 @@ def test_without_a_model_a_follow_up_is_looked_up_as_in_a_conversation(index):
         "And sails?",
         "How much does a ticket cost?",
         "And when do they sail?",
+        "Thanks!",
+        "And where from?",
     ]
     talk, messages = clew.Conversation.of(index, budget=2000, max_share=0.5), []
     with client_of(index) as client:
@@ -170,13 +172,14 @@ def test_without_a_model_a_follow_up_is_looked_up_as_in_a_conversation(index):
             body = client.post("/v1/chat/completions", json=asked() | {"messages": messages}).json()
             text = body["choices"][0]["message"]["content"]
             messages.append({"role": "assistant", "content": text})
-            assert body["clew"]["looked_up"] == talk.turns[-1].asked
+            assert question == "Thanks!" or body["clew"]["looked_up"] == talk.turns[-1].asked
             assert text.split("\n\n")[0] == answer
-    assert [turn.asked for turn in talk.turns][1::2] == [
+    assert [turn.asked for turn in talk.turns][1:6:2] == [
         "Where does he live? Ben Wood; Anna Stone",
         "What are oars made of? And sails?",
         "How much does a ticket cost? And when do they sail?",
     ]
+    assert talk.turns[-1].asked == "How much does a ticket cost? And where from?"
 
 
 def test_the_numbers_in_earlier_answers_are_not_shown_beside_other_passages(index):
@@ -226,6 +229,45 @@ def test_parts_of_a_message_and_fields_of_other_servers_are_taken(client):
     }
     text = client.post("/v1/chat/completions", json=body).json()["choices"][0]["message"]["content"]
     assert "nine" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n", 2),
+        ("n", True),
+        ("tool_choice", "required"),
+        ("tool_choice", {"type": "function", "function": {"name": "f"}}),
+        ("function_call", {"name": "f"}),
+        ("response_format", {"type": "json_object"}),
+        ("modalities", ["text", "audio"]),
+        ("logprobs", True),
+    ],
+)
+def test_a_reply_of_another_form_is_refused(client, name, value):
+    response = client.post("/v1/chat/completions", json=asked(**{name: value}))
+    assert response.status_code == 422
+    assert f"has no '{name}' but " in response.json()["error"]["message"]
+
+
+def test_what_has_no_effect_is_told(client):
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    fields = {"temperature": 0.2, "stop": ["nine"], "tools": [tool], "max_tokens": 1, "foo": 1}
+    usual = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}, "logprobs": False}
+    image = {"type": "image_url", "image_url": {"url": "x"}}
+    for more in ({}, {"stop": None, "tools": [], "stream_options": None}):
+        body = client.post("/v1/chat/completions", json=asked(**usual, **more)).json()
+        assert body["clew"]["left_aside"] == []
+    talk = {"messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}, image]}]}
+    body = client.post("/v1/chat/completions", json=asked(**fields, **usual) | talk).json()
+    told = [*fields, "messages.0.content.image_url"]
+    assert body["clew"]["left_aside"] == told
+    chunks = chunks_of(
+        client.post("/v1/chat/completions", json=asked(stream=True, **fields) | talk)
+    )
+    assert chunks[-1]["clew"]["left_aside"] == told
+    wrong = asked(stream=True, stream_options={"include_usage": "often"})
+    assert client.post("/v1/chat/completions", json=wrong).status_code == 422
 
 
 def test_a_conversation_without_a_question_is_an_error(client):

@@ -187,6 +187,7 @@ def test_an_open_question_is_given_up_in_words(folder, tmp_path):
         (["{folder}", "--max-share", "0"], "above 0 and at most 1"),
         (["{folder}", "--allow-origin", "https://chat.example.org/"], "without a path"),
         (["{folder}", "--host", "203.0.113.1", "--token", "t"], "cannot listen"),
+        (["{folder}", "--host", "203.0.113.1", "--token", ""], "got one of 0 characters"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line_before_anything_is_read(

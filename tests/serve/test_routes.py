@@ -304,6 +304,15 @@ def test_a_folder_is_read_again(tmp_path):
         assert client.get("/api/status").json()["documents"] == 2
 
 
+def test_head_is_answered_as_get_is(client):
+    for path in ("/", "/health", "/metrics", "/v1/models", "/api/recipes", "/openapi.json"):
+        whole, head = client.get(path), client.head(path)
+        assert (head.status_code, head.content) == (200, b""), path
+        assert head.headers["content-type"] == whole.headers["content-type"]
+    assert client.head("/api/source", params={"id": "nothing"}).status_code == 404
+    assert client.head("/api/ask").status_code == 405
+
+
 def test_status_metadata_health_and_metrics(client, index):
     status = client.get("/api/status").json()
     assert status["documents"] == len(TEXTS)

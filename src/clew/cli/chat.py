@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from clew.cli import models
 from clew.cli.links import print_with_links
@@ -20,6 +20,7 @@ from clew.cli.report import explanation, nothing_in_words, print_answer
 from clew.cli.source import STDIN, add_reading_options, one_or_several, open_source
 from clew.cli.terminal import print_remark, print_result
 from clew.conversation import BUDGET, NOTHING, Conversation, bare_question
+from clew.interruption import interruptible
 from clew.model import ModelError
 
 EXAMPLES = """examples:
@@ -35,7 +36,8 @@ shown. Begin with + to look a question up together with the one before it, with 
 stands.
 
 While you chat: /why, /context and /sources show what the last answer was made of, /new forgets the
-conversation, /help lists this, /quit or Ctrl-D leaves."""
+conversation, /help lists this, /quit or Ctrl-D leaves. Ctrl-C ends an answer that is being written,
+and, at the prompt, the chat."""
 
 QUIT = "/quit"
 COMMANDS = {
@@ -81,7 +83,7 @@ def chat(options: argparse.Namespace) -> int:
     model = models.typed_model(options)
     index = open_source(options)
     conversation = Conversation.of(index, recipe=method, model=model, **parameters)
-    failed = False
+    failed, is_read = False, not options.ask and sys.stdin is not None and sys.stdin.isatty()
     for text in options.ask or _typed():
         if options.ask:
             print_result(f"> {text}")
@@ -92,8 +94,7 @@ def chat(options: argparse.Namespace) -> int:
         elif text.startswith("/"):
             print_remark(f"{text} is no command; {', '.join(COMMANDS)} are")
         else:
-            failed |= not _answer(text, conversation)
-    is_read = not options.ask and sys.stdin is not None and sys.stdin.isatty()
+            failed |= not _answer(text, conversation, is_read=is_read)
     return 2 if failed and not is_read else 0
 
 
@@ -117,15 +118,29 @@ def _typed() -> Iterator[str]:
             yield text
 
 
-def _answer(question: str, conversation: Conversation) -> bool:
-    """Print the answer as it is written, and what it cites; return whether there is one."""
+def _answer(question: str, conversation: Conversation, *, is_read: bool) -> bool:
+    """Print the answer as it is written, and what it cites; return whether there is one.
+
+    Args:
+        question: What was typed.
+        conversation: What it belongs to.
+        is_read: Whether somebody reads along, whose Ctrl-C ends the answer and not the chat.
+    """
     try:
-        print_answer(question, conversation)
+        with interruptible() if is_read else nullcontext():
+            print_answer(question, conversation)
+    except KeyboardInterrupt:
+        if not is_read:
+            raise
+        print_remark("the answer was given up, and is forgotten; Ctrl-C at the prompt leaves")
+        return False
     except (ModelError, ValueError) as error:  # the model failed, or the question is too long
         print_remark(str(error))
         return False  # the conversation goes on
     turn = conversation.turns[-1]
-    if turn.asked != bare_question(question):
+    if not turn.asked:
+        print_remark(f"begin with = to look it up: = {bare_question(question)}")
+    elif turn.asked != bare_question(question):
         rest = "…" if len(turn.asked) > MAX_LOOKED_UP else ""
         print_remark(f"looked up: {turn.asked[:MAX_LOOKED_UP]}{rest}")
     if turn.context.nothing_found:
@@ -145,10 +160,11 @@ def _carry_out(command: str, conversation: Conversation) -> None:
     if command == "/new":
         conversation.turns.clear()
         return
-    if not conversation.turns:
+    asked = [turn for turn in conversation.turns if turn.asked]
+    if not asked:
         print_remark(NONE_YET)
         return
-    context = conversation.turns[-1].context
+    context = asked[-1].context
     if command == "/why":
         print_result(explanation(context))
     elif command == "/context":

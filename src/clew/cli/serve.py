@@ -140,7 +140,8 @@ def port_number(text: str) -> int:
 def serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C; what is wrong with the options is an error before anything is read."""
     run, rules_of = _server()
-    token = options.token or os.environ.get(TOKEN_VARIABLE) or None
+    typed = options.token  # an empty one, as of a variable that is not set, is an error
+    token = (os.environ.get(TOKEN_VARIABLE) or None) if typed is None else typed
     rules = rules_of(options.host, token, tuple(options.allow_origin))
     how = _with_changes(served_options(options), options)
     with _listening(options.host, options.port) as listener:

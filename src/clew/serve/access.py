@@ -84,7 +84,7 @@ class AccessRules:
         if self.token is not None and not re.fullmatch(r"[!-~]+", self.token):
             raise ValueError(
                 "a token has letters, digits and signs of ASCII without spaces, at least one; "
-                f"got one of {len(self.token)} characters that has others"
+                f"got one of {len(self.token)} characters" + " that has others" * bool(self.token)
             )
         for origin in self.origins:
             if not ORIGIN.fullmatch(origin):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.resources import files
 
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from clew.serve.access import AccessMiddleware, AccessRules
 from clew.serve.api_routes import asking_routes, changing_routes, errors, looking_routes
@@ -81,15 +83,33 @@ def create_app(service: Service, rules: AccessRules | None = None) -> FastAPI:
     app.include_router(chat_routes(service))
     _add_operation(app, service)
     _add_page(app)
+    app.add_middleware(HeadMiddleware)
     app.add_middleware(AccessMiddleware, rules=rules)
     if rules.origins:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(rules.origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type"],
+            allow_headers=["*"],  # clients bring some of their own, such as X-Stainless-Lang
+            expose_headers=["Retry-After"],
         )
     return app
+
+
+@dataclass(frozen=True)
+class HeadMiddleware:
+    """Answers HEAD as GET, of which the server that speaks HTTP sends no body.
+
+    Attributes:
+        app: What answers.
+    """
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
+        await self.app({**scope, "method": "GET"} if is_head else scope, receive, send)
 
 
 def _add_operation(app: FastAPI, service: Service) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -25,6 +26,16 @@ MAX_CANDIDATES = 1000
 MAX_CANDIDATE_SIGNS = 2_000_000  # of all of them: they are indexed before the deadline counts
 MAX_MESSAGES = 1000
 MAX_METADATA, MAX_METADATA_DEPTH = 20_000, 20  # of a document: characters as JSON, and levels
+
+ANSWERABLE: Mapping[str, tuple[object, ...]] = {
+    "n": (1,),
+    "tool_choice": ("auto", "none"),
+    "function_call": ("auto", "none"),
+    "response_format": ({"type": "text"},),
+    "modalities": (["text"],),
+    "logprobs": (False,),
+}
+"""Fields of OpenAI's that ask for a reply of another form, and the values with which none is."""
 
 Plain = str | int | float | bool
 Question = Annotated[str, StringConstraints(min_length=1, max_length=MAX_QUESTION, pattern=r"\S")]
@@ -228,13 +239,53 @@ class ChatMessageBody(BaseModel):
         return self.content or ""
 
 
+class StreamOptions(BaseModel):
+    """How a stream of chunks is sent."""
+
+    include_usage: bool | None = False
+
+
 class ChatBody(BaseModel):
-    """A request as OpenAI's chat completions have it; what is not named here has no effect."""
+    """A request as OpenAI's chat completions have it.
+
+    What would make a reply of another form is refused. What is not named here has no effect, such
+    as a `temperature`; the reply names it in `left_aside`.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     model: str = Field("clew", description="A name of `/v1/models`: `clew`, or `clew/RECIPE`.")
     messages: list[ChatMessageBody] = Field(min_length=1, max_length=MAX_MESSAGES)
     stream: bool | None = False
-    stream_options: dict[str, Any] | None = None
+    stream_options: StreamOptions | None = None
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Self:
+        for name, value in self._others.items():
+            if name in ANSWERABLE and not any(_is_same(value, one) for one in ANSWERABLE[name]):
+                raise ValueError(f"this server has no {name!r} but {ANSWERABLE[name][0]!r}")
+        return self
+
+    @property
+    def left_aside(self) -> list[str]:
+        """The names of the fields, and of the parts of messages, that came and have no effect."""
+        parts = (
+            f"messages.{number}.content.{part.type}"
+            for number, message in enumerate(self.messages)
+            for part in (message.content if isinstance(message.content, list) else ())
+            if part.type != "text"
+        )
+        return [*(name for name in self._others if name not in ANSWERABLE), *dict.fromkeys(parts)]
+
+    @property
+    def _others(self) -> dict[str, Any]:
+        """The fields that came and are not named here, but for those that say nothing."""
+        came = self.model_extra or {}
+        return {name: value for name, value in came.items() if value not in (None, [], {}, "")}
+
+
+def _is_same(value: object, other: object) -> bool:
+    return type(value) is type(other) and value == other
 
 
 class ErrorDetail(BaseModel):

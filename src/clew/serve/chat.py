@@ -13,6 +13,7 @@ from typing import NamedTuple
 from clew.cite import citations, quote_sources, without_citations
 from clew.context import Context
 from clew.conversation import (
+    NOT_ASKED,
     NOTHING,
     Exchange,
     answer_prompt,
@@ -24,6 +25,7 @@ from clew.items import Item
 from clew.model import Model
 from clew.serve.served_index import AskedAnswer
 from clew.show import location_of
+from clew.text.courtesy import is_courtesy
 
 MAX_REMEMBERED = 12  # messages before the last
 MAX_QUESTION = 10_000  # characters
@@ -81,7 +83,9 @@ def answer_pieces(
     Raises:
         ModelError: The model gave no answer, or an empty one.
     """
-    if not answer.context.items:
+    if model is None and is_courtesy(last_question(messages)):
+        yield NOT_ASKED
+    elif not answer.context.items:
         yield NOTHING
     elif model is None:
         yield answer.quotes or ("" if answer.remark else NOTHING)
@@ -131,12 +135,15 @@ def _before_last(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 def _exchanges(messages: Sequence[ChatMessage]) -> list[Exchange]:
     """Return what was said as questions, what each was looked up with, and their answers."""
-    found = list[Exchange]()
+    found, is_asked = list[Exchange](), False
     for role, text in messages:
         said = text[:MAX_QUESTION]
-        if role == "user":
+        if role == "user" and is_courtesy(said):
+            is_asked = False
+        elif role == "user":
+            is_asked = True
             found.append(Exchange(said, referring(said, found, MAX_QUESTION), ""))
-        elif found:
+        elif found and is_asked:
             found[-1] = found[-1]._replace(answer=SOURCES_BELOW.sub("", said))
     return found
 

@@ -137,7 +137,7 @@ class _Reply:
             yield DONE
             return
         yield self._chunk({}, "stop", clew=self._sources())
-        if (self.body.stream_options or {}).get("include_usage"):
+        if self.body.stream_options is not None and self.body.stream_options.include_usage:
             head = self._head("chat.completion.chunk")
             yield f"data: {to_json({**head, 'choices': [], 'usage': self._usage(text)})}\n\n"
         yield DONE
@@ -178,10 +178,12 @@ class _Reply:
     def _sources(self) -> dict[str, Any]:
         """Return what the answer cites, once it is whole, for clients that know this server.
 
-        Beside it stands what was looked up: the question with what it refers to.
+        Beside it stands what was looked up, the question with what it refers to, and what of the
+        request had no effect.
         """
         return {
             "looked_up": self.answer.context.question,
+            "left_aside": self.body.left_aside,
             "sources": [
                 {"number": number, "id": item.id, "location": item.location, "text": item.text}
                 for number, item in self.cited.items()
