@@ -83,6 +83,20 @@ def test_a_filter_allows_a_file_whichever_way_its_name_is_written(asked, named):
         assert gone.json()["deleted"] == ["f"]
 
 
+def test_filters_by_what_is_not_there_leave_nothing_behind(client, index):
+    keys = [f"key {n}" for n in range(101)]
+    many = {"question": QUESTION, "where": dict.fromkeys(keys, 1)}
+    assert "at most 100 items" in error_of(
+        client.post("/api/ask", json=many), 422, "invalid_request"
+    )
+    known = {*index.metadata_values._by_key}
+    for n in range(3):
+        where = {"kind": "note", **{f"{n} {key}": 1 for key in keys[:99]}}
+        body = client.post("/api/ask", json={"question": QUESTION, "where": where}).json()
+        assert body["items"] == []
+    assert {*index.metadata_values._by_key} <= {*known, "kind"}
+
+
 def test_candidates_are_narrowed(client):
     candidates = [
         {"text": text, "id": id, "score": 1 / n} for n, (id, text) in enumerate(TEXTS.items(), 1)
