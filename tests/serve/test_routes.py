@@ -11,6 +11,7 @@ import clew
 from clew.remote.cypher.wanted_values import wanted_values
 from clew.remote.filters import filter_of
 from clew.serve import ServedIndex, ServedOptions
+from clew.store.lock import locked
 from tests.serve.serving import TEXTS, built, client_of
 
 QUESTION = "When do ferries sail from Corfu?"
@@ -281,6 +282,21 @@ def test_what_cannot_be_saved_is_not_served(tmp_path, index, monkeypatch):
         message = error_of(response, 500, "internal_error")
         assert "No space" not in message
         assert client.get("/api/status").json()["documents"] == len(TEXTS)
+
+
+def test_a_change_while_another_process_saves_is_to_be_asked_again(tmp_path, index):
+    index.save(tmp_path / "saved")
+    loaded = clew.Index.load(tmp_path / "saved")
+    owl = {"documents": [{"id": "owl", "text": "Owls."}]}
+    with client_of(loaded, writable=True, saved_to=tmp_path / "saved") as client:
+        with locked(tmp_path / "saved"):
+            refused = client.post("/api/documents", json=owl)
+        assert "another process is saving" in error_of(refused, 503, "busy")
+        assert str(tmp_path) not in refused.text
+        assert refused.headers["retry-after"] == "1"
+        assert client.get("/api/status").json()["documents"] == len(TEXTS)
+        assert client.post("/api/documents", json=owl).json()["saved"] is True
+    assert "owl" in clew.Index.load(tmp_path / "saved").document_of
 
 
 def test_a_folder_is_read_again_and_facts_stay_with_their_texts(tmp_path):

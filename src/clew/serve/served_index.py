@@ -35,6 +35,7 @@ from clew.index.saving import is_newest_saved
 from clew.items import Item
 from clew.model import Model
 from clew.render import Render
+from clew.serve.work_queue import QueueFullError
 from clew.show import location_of
 from clew.storage.address import without_password
 from clew.types import BoundMethodPart, Method
@@ -312,6 +313,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             KnownIdError: An id is there already.
+            QueueFullError: Another process is saving the index just now.
             ValueError: A document has no text, or an id comes twice.
         """
 
@@ -336,6 +338,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             UnknownIdError: An id is not in the index.
+            QueueFullError: Another process is saving the index just now.
             ValueError: No document would be left.
         """
         wanted = None if ids is None else list(ids)
@@ -357,6 +360,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             NoFolderError: There is no folder.
+            QueueFullError: Another process is saving the index just now.
         """
         if documents is not None:
             return self._change(lambda index: index.sync(documents))
@@ -434,12 +438,22 @@ class ServedIndex:
             before = self._index
             after = make(before)
             if after is not before:
-                if self.options.saved_to is not None:
-                    after.save(self.options.saved_to)  # before anybody sees what would be lost
+                self._save(after)  # before anybody sees what would be lost
                 self._prepare(after)
                 self._index = after
                 self.changes += 1
             return _difference(before, after, saved=self.options.saved_to is not None)
+
+    def _save(self, index: Index) -> None:
+        place = self.options.saved_to
+        if place is None:
+            return
+        try:
+            index.save(place)
+        except BlockingIOError as error:
+            raise QueueFullError(
+                "another process is saving the index, and nothing is changed: ask again in a moment"
+            ) from error
 
     def _check_writable(self) -> None:
         if not self.options.writable:
