@@ -124,6 +124,18 @@ def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):
     assert "Traceback" not in text_of(result)
 
 
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("asked", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_an_id_is_known_whichever_way_its_letters_are_written(named, asked):
+    documents = [
+        clew.Document(named, "The ferry is white."),
+        clew.Document("o", "Oars are of ash."),
+    ]
+    server = create_mcp_server(ServedIndex(clew.Index.from_documents(documents)))
+    assert "white" in text_of(call(server, "open_source", id=asked))
+    assert not call(server, "neighbours", id=asked).is_error
+
+
 def test_of_a_long_document_as_much_is_opened_as_was_asked_for():
     text = "\n\n".join(f"Number {n} of the herons of the weir." for n in range(9_000))
     index = clew.Index.from_documents([clew.Document("herons", text)], splitter=clew.Splitter())

@@ -38,6 +38,7 @@ from clew.render import Render
 from clew.serve.work_queue import QueueFullError
 from clew.show import location_of
 from clew.storage.address import without_password
+from clew.text.unicode_forms import unicode_forms
 from clew.types import BoundMethodPart, Method
 from clew.version import __version__
 
@@ -485,9 +486,14 @@ def _difference(before: Index, after: Index, *, saved: bool) -> IndexChange:
 
 
 def _row_of(graph: Graph, id: str) -> int:
-    if not graph.has(id):
-        raise UnknownIdError(f"there is nothing with the id {_shown(id)} in this index")
-    return graph.row(id)
+    """Return the row of an id, however the marks of its letters are written.
+
+    A language model that names a file writes them in the letters, where macOS may have them apart.
+    """
+    for spelt in unicode_forms(id):
+        if graph.has(spelt):
+            return graph.row(spelt)
+    raise UnknownIdError(f"there is nothing with the id {_shown(id)} in this index")
 
 
 def _fact_of(graph: Graph, id: str) -> int:
