@@ -109,6 +109,7 @@ def test_the_neighbours_of_a_name_are_the_passages_that_have_it(server):
         ("neighbours", {"id": "nobody"}, "there is nothing with the id"),
         ("ask", {"question": "   "}, "at least one word"),
         ("ask", {"question": "Who?", "recipe": "hiporag"}, "unknown recipe"),
+        ("ask", {"question": "Who?", "budget": 100_001}, "less than or equal to 100000"),
         ("ask", {"question": "Who?", "budget": 0}, "greater than or equal to 1"),
         ("ask", {"question": "Who?", "budget": True}, "a number is wanted"),
         ("open_source", {"id": "other.md", "around": False}, "a number is wanted"),
