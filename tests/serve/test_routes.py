@@ -192,6 +192,18 @@ def test_an_id_that_is_not_there_is_an_error_that_names_it(client, route, id):
     assert repr(id.removeprefix("fact:"))[:12].strip("'") in message
 
 
+@pytest.mark.parametrize("route", ["source", "neighbours"])
+def test_a_parameter_that_is_not_known_is_an_error(client, route):
+    known = {"id": "ferry.md"}
+    assert client.get(f"/api/{route}", params=known).is_success
+    refused = client.get(f"/api/{route}", params={**known, "limt": 2})
+    assert "query.limt: Extra" in error_of(refused, 422, "invalid_request")
+    for wrong in ({}, {"id": ""}, {"id": "a" * 10_001}):
+        assert "query.id" in error_of(
+            client.get(f"/api/{route}", params=wrong), 422, "invalid_request"
+        )
+
+
 def test_documents_come_and_go(index):
     with client_of(index, writable=True) as client:
         new = {"id": "owl.md", "text": "Owls hunt mice at night.", "metadata": {"kind": "bird"}}

@@ -18,6 +18,7 @@ from pydantic import (
 
 from clew.document import Document
 from clew.serve.chat import MAX_QUESTION
+from clew.serve.served_index import MAX_NEIGHBOURS
 
 MAX_BUDGET = 100_000  # tokens of a context
 MAX_LIMIT = 1000  # items
@@ -115,6 +116,18 @@ class QuestionBody(StrictBody):
         """Return what `ServedIndex.ask` takes, without what is null."""
         names = ("recipe", "budget", "limit", "where", "min_relevance")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class SourceQuery(StrictBody):
+    """What is to be opened."""
+
+    id: Id = Field(description="Of an item.")
+
+
+class NeighboursQuery(SourceQuery):
+    """What is to be walked from."""
+
+    limit: int = Field(MAX_NEIGHBOURS, ge=1, le=1000, description="The most neighbours.")
 
 
 class AskBody(QuestionBody):
