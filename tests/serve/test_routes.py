@@ -311,6 +311,19 @@ def test_a_change_while_another_process_saves_is_to_be_asked_again(tmp_path, ind
     assert "owl" in clew.Index.load(tmp_path / "saved").document_of
 
 
+def test_an_index_that_another_process_damaged_is_no_mistake_of_who_asks(tmp_path, index, caplog):
+    index.save(tmp_path / "saved")
+    loaded = clew.Index.load(tmp_path / "saved")
+    (tmp_path / "saved" / "MANIFEST-00000002.json").write_text("{}")
+    owl = {"documents": [{"id": "owl", "text": "Owls."}]}
+    with client_of(loaded, writable=True, saved_to=tmp_path / "saved") as client:
+        refused = client.post("/api/documents", json=owl)
+        error_of(refused, 500, "internal_error")
+        assert str(tmp_path) not in refused.text
+        assert "MANIFEST-00000002.json" in caplog.text
+        assert client.post("/api/ask", json={"question": QUESTION}).is_success
+
+
 def test_a_folder_is_read_again_and_facts_stay_with_their_texts(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()

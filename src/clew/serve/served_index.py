@@ -435,7 +435,10 @@ class ServedIndex:
         """Put the next index in the place of this one, saved where there is a place to save it."""
         self._check_writable()
         with self._changing:
-            self._follow()  # or what another process has saved would be lost
+            try:
+                self._follow()  # or what another process has saved would be lost
+            except ValueError as error:  # no mistake of who asks for the change
+                raise RuntimeError(f"what another process has saved: {error}") from error
             before = self._index
             after = make(before)
             if after is not before:
