@@ -109,6 +109,7 @@ def test_the_neighbours_of_a_name_are_the_passages_that_have_it(server):
         ("neighbours", {"id": "nobody"}, "there is nothing with the id"),
         ("ask", {"question": "   "}, "at least one word"),
         ("ask", {"question": "Who?", "recipe": "hiporag"}, "unknown recipe"),
+        ("ask", {"question": "Who?", "budget": 100_001}, "less than or equal to 100000"),
         ("ask", {"question": "Who?", "budget": 0}, "greater than or equal to 1"),
         ("ask", {"question": "Who?", "budget": True}, "a number is wanted"),
         ("open_source", {"id": "other.md", "around": False}, "a number is wanted"),
@@ -122,6 +123,18 @@ def test_a_mistake_is_an_error_in_words(server, tool, arguments, why):
     assert result.is_error
     assert why in text_of(result)
     assert "Traceback" not in text_of(result)
+
+
+@pytest.mark.parametrize("named", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+@pytest.mark.parametrize("asked", ["Fa\u0308hre.md", "F\u00e4hre.md"])
+def test_an_id_is_known_whichever_way_its_letters_are_written(named, asked):
+    documents = [
+        clew.Document(named, "The ferry is white."),
+        clew.Document("o", "Oars are of ash."),
+    ]
+    server = create_mcp_server(ServedIndex(clew.Index.from_documents(documents)))
+    assert "white" in text_of(call(server, "open_source", id=asked))
+    assert not call(server, "neighbours", id=asked).is_error
 
 
 def test_of_a_long_document_as_much_is_opened_as_was_asked_for():

@@ -11,6 +11,7 @@ import clew
 from clew.remote.cypher.wanted_values import wanted_values
 from clew.remote.filters import filter_of
 from clew.serve import ServedIndex, ServedOptions
+from clew.store.lock import locked
 from tests.serve.serving import TEXTS, built, client_of
 
 QUESTION = "When do ferries sail from Corfu?"
@@ -81,6 +82,20 @@ def test_a_filter_allows_a_file_whichever_way_its_name_is_written(asked, named):
             assert [item["id"] for item in client.post("/api/ask", json=body).json()["items"]]
         gone = client.request("DELETE", "/api/documents", json={"where": {"file_name": asked}})
         assert gone.json()["deleted"] == ["f"]
+
+
+def test_filters_by_what_is_not_there_leave_nothing_behind(client, index):
+    keys = [f"key {n}" for n in range(101)]
+    many = {"question": QUESTION, "where": dict.fromkeys(keys, 1)}
+    assert "at most 100 items" in error_of(
+        client.post("/api/ask", json=many), 422, "invalid_request"
+    )
+    known = {*index.metadata_values._by_key}
+    for n in range(3):
+        where = {"kind": "note", **{f"{n} {key}": 1 for key in keys[:99]}}
+        body = client.post("/api/ask", json={"question": QUESTION, "where": where}).json()
+        assert body["items"] == []
+    assert {*index.metadata_values._by_key} <= {*known, "kind"}
 
 
 def test_candidates_are_narrowed(client):
@@ -177,6 +192,18 @@ def test_an_id_that_is_not_there_is_an_error_that_names_it(client, route, id):
     assert repr(id.removeprefix("fact:"))[:12].strip("'") in message
 
 
+@pytest.mark.parametrize("route", ["source", "neighbours"])
+def test_a_parameter_that_is_not_known_is_an_error(client, route):
+    known = {"id": "ferry.md"}
+    assert client.get(f"/api/{route}", params=known).is_success
+    refused = client.get(f"/api/{route}", params={**known, "limt": 2})
+    assert "query.limt: Extra" in error_of(refused, 422, "invalid_request")
+    for wrong in ({}, {"id": ""}, {"id": "a" * 10_001}):
+        assert "query.id" in error_of(
+            client.get(f"/api/{route}", params=wrong), 422, "invalid_request"
+        )
+
+
 def test_documents_come_and_go(index):
     with client_of(index, writable=True) as client:
         new = {"id": "owl.md", "text": "Owls hunt mice at night.", "metadata": {"kind": "bird"}}
@@ -267,6 +294,34 @@ def test_what_cannot_be_saved_is_not_served(tmp_path, index, monkeypatch):
         message = error_of(response, 500, "internal_error")
         assert "No space" not in message
         assert client.get("/api/status").json()["documents"] == len(TEXTS)
+
+
+def test_a_change_while_another_process_saves_is_to_be_asked_again(tmp_path, index):
+    index.save(tmp_path / "saved")
+    loaded = clew.Index.load(tmp_path / "saved")
+    owl = {"documents": [{"id": "owl", "text": "Owls."}]}
+    with client_of(loaded, writable=True, saved_to=tmp_path / "saved") as client:
+        with locked(tmp_path / "saved"):
+            refused = client.post("/api/documents", json=owl)
+        assert "another process is saving" in error_of(refused, 503, "busy")
+        assert str(tmp_path) not in refused.text
+        assert refused.headers["retry-after"] == "1"
+        assert client.get("/api/status").json()["documents"] == len(TEXTS)
+        assert client.post("/api/documents", json=owl).json()["saved"] is True
+    assert "owl" in clew.Index.load(tmp_path / "saved").document_of
+
+
+def test_an_index_that_another_process_damaged_is_no_mistake_of_who_asks(tmp_path, index, caplog):
+    index.save(tmp_path / "saved")
+    loaded = clew.Index.load(tmp_path / "saved")
+    (tmp_path / "saved" / "MANIFEST-00000002.json").write_text("{}")
+    owl = {"documents": [{"id": "owl", "text": "Owls."}]}
+    with client_of(loaded, writable=True, saved_to=tmp_path / "saved") as client:
+        refused = client.post("/api/documents", json=owl)
+        error_of(refused, 500, "internal_error")
+        assert str(tmp_path) not in refused.text
+        assert "MANIFEST-00000002.json" in caplog.text
+        assert client.post("/api/ask", json={"question": QUESTION}).is_success
 
 
 def test_a_folder_is_read_again_and_facts_stay_with_their_texts(tmp_path):

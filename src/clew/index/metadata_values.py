@@ -23,6 +23,8 @@ Test = Callable[[Mapping[str, object]], bool]
 class MetadataValues:
     """The documents by the values of their metadata, of each key once a filter names it.
 
+    What no document has a value of is looked for again.
+
     Args:
         documents: The documents, whose metadata do not change.
 
@@ -117,9 +119,9 @@ class MetadataValues:
     def _values(self, key: str) -> _Values:
         values = self._by_key.get(key)
         if values is None:
-            values = self._by_key[key] = _Values.of(
-                key, [document.metadata for document in self._documents]
-            )
+            values = _Values.of(key, [document.metadata for document in self._documents])
+            if values.codes or len(values.others):  # else strangers' filters would fill the memory
+                self._by_key[key] = values
         return values
 
 

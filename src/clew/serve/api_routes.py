@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from clew import recipes
 from clew.serve.bodies import (
-    MAX_ID,
     AskBody,
     ChangeBody,
     DeleteBody,
@@ -18,20 +17,21 @@ from clew.serve.bodies import (
     ErrorBody,
     NarrowBody,
     NeighbourBody,
+    NeighboursQuery,
     RecipeBody,
     ShownContextBody,
     SourceBody,
+    SourceQuery,
     SyncBody,
 )
 from clew.serve.chat import ChatMessage, answer_pieces, cited_items
 from clew.serve.errors import PlainJSONResponse, described, error_body
-from clew.serve.served_index import MAX_NEIGHBOURS, AskedAnswer, IndexChange
+from clew.serve.served_index import AskedAnswer, IndexChange
 from clew.serve.service import Service
 from clew.show import path_in_words
 from clew.show.json_text import to_json
 
 EVENTS = "text/event-stream"
-WANTED_ID = Annotated[str, Query(min_length=1, max_length=MAX_ID, description="Of an item.")]
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -94,20 +94,20 @@ def looking_routes(service: Service) -> APIRouter:
         return PlainJSONResponse([_recipe(name, is_default=name == own) for name in names])
 
     @router.get("/api/source", responses={200: {"model": SourceBody}, **errors(404, 503, 504)})
-    async def open_source(id: WANTED_ID) -> Response:
+    async def open_source(query: Annotated[SourceQuery, Query()]) -> Response:
         """Return where something stands: the text of its document, and its place in there."""
-        return PlainJSONResponse(await service.look_up("source", lambda _: served.open_source(id)))
+        return PlainJSONResponse(
+            await service.look_up("source", lambda _: served.open_source(query.id))
+        )
 
     @router.get(
         "/api/neighbours",
         responses={200: {"model": list[NeighbourBody]}, **errors(404, 503, 504)},
     )
-    async def neighbours(
-        id: WANTED_ID, limit: Annotated[int, Query(ge=1, le=1000)] = MAX_NEIGHBOURS
-    ) -> Response:
+    async def neighbours(query: Annotated[NeighboursQuery, Query()]) -> Response:
         """Return what something is linked to, the strongest links first."""
         return PlainJSONResponse(
-            await service.look_up("neighbours", lambda _: served.neighbours(id, limit))
+            await service.look_up("neighbours", lambda _: served.neighbours(query.id, query.limit))
         )
 
     @router.get("/api/metadata", responses=errors(503, 504))

@@ -18,10 +18,12 @@ from pydantic import (
 
 from clew.document import Document
 from clew.serve.chat import MAX_QUESTION
+from clew.serve.served_index import MAX_NEIGHBOURS
 
 MAX_BUDGET = 100_000  # tokens of a context
 MAX_LIMIT = 1000  # items
 MAX_ID = 10_000  # characters
+MAX_WANTED = 100  # keys of a filter
 MAX_CANDIDATES = 1000
 MAX_CANDIDATE_SIGNS = 2_000_000  # of all of them: they are indexed before the deadline counts
 MAX_MESSAGES = 1000
@@ -102,6 +104,7 @@ class QuestionBody(StrictBody):
     )
     where: dict[str, Plain | list[Plain]] | None = Field(
         None,
+        max_length=MAX_WANTED,
         description="The wanted values of metadata by key; a list allows any of its values.",
         examples=[{"file_name": ["guide.md"]}],
     )
@@ -113,6 +116,18 @@ class QuestionBody(StrictBody):
         """Return what `ServedIndex.ask` takes, without what is null."""
         names = ("recipe", "budget", "limit", "where", "min_relevance")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+class SourceQuery(StrictBody):
+    """What is to be opened."""
+
+    id: Id = Field(description="Of an item.")
+
+
+class NeighboursQuery(SourceQuery):
+    """What is to be walked from."""
+
+    limit: int = Field(MAX_NEIGHBOURS, ge=1, le=1000, description="The most neighbours.")
 
 
 class AskBody(QuestionBody):
@@ -201,7 +216,7 @@ class DeleteBody(StrictBody):
     """Which documents go: those of some ids, or those of some metadata."""
 
     ids: list[Id] | None = Field(None, min_length=1)
-    where: dict[str, Plain | list[Plain]] | None = Field(None, min_length=1)
+    where: dict[str, Plain | list[Plain]] | None = Field(None, min_length=1, max_length=MAX_WANTED)
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:

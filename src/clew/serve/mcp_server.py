@@ -25,7 +25,7 @@ from clew import recipes
 from clew.budget import BudgetError
 from clew.deadline import DeadlineError
 from clew.index.options import check_names
-from clew.serve.bodies import NO_TRUTH_VALUE
+from clew.serve.bodies import MAX_BUDGET, NO_TRUTH_VALUE
 from clew.serve.served_index import AskedAnswer, ServedIndex, UnknownIdError
 from clew.show import location_of, path_in_words
 from clew.version import __version__
@@ -110,7 +110,7 @@ def _add_tools(server: MCPServer[Any], served: ServedIndex) -> None:
         question: Annotated[str, Field(description="What to look up, as a whole sentence.")],
         budget: Annotated[
             int | None,
-            Field(ge=1, description="Tokens that the passages may have in all."),
+            Field(ge=1, le=MAX_BUDGET, description="Tokens that the passages may have in all."),
             NO_TRUTH_VALUE,
         ] = None,
         recipe: Annotated[

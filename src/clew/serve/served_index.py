@@ -35,8 +35,10 @@ from clew.index.saving import is_newest_saved
 from clew.items import Item
 from clew.model import Model
 from clew.render import Render
+from clew.serve.work_queue import QueueFullError
 from clew.show import location_of
 from clew.storage.address import without_password
+from clew.text.unicode_forms import unicode_forms
 from clew.types import BoundMethodPart, Method
 from clew.version import __version__
 
@@ -312,6 +314,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             KnownIdError: An id is there already.
+            QueueFullError: Another process is saving the index just now.
             ValueError: A document has no text, or an id comes twice.
         """
 
@@ -336,6 +339,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             UnknownIdError: An id is not in the index.
+            QueueFullError: Another process is saving the index just now.
             ValueError: No document would be left.
         """
         wanted = None if ids is None else list(ids)
@@ -357,6 +361,7 @@ class ServedIndex:
         Raises:
             ReadOnlyError: The index may not be changed.
             NoFolderError: There is no folder.
+            QueueFullError: Another process is saving the index just now.
         """
         if documents is not None:
             return self._change(lambda index: index.sync(documents))
@@ -430,16 +435,29 @@ class ServedIndex:
         """Put the next index in the place of this one, saved where there is a place to save it."""
         self._check_writable()
         with self._changing:
-            self._follow()  # or what another process has saved would be lost
+            try:
+                self._follow()  # or what another process has saved would be lost
+            except ValueError as error:  # no mistake of who asks for the change
+                raise RuntimeError(f"what another process has saved: {error}") from error
             before = self._index
             after = make(before)
             if after is not before:
-                if self.options.saved_to is not None:
-                    after.save(self.options.saved_to)  # before anybody sees what would be lost
+                self._save(after)  # before anybody sees what would be lost
                 self._prepare(after)
                 self._index = after
                 self.changes += 1
             return _difference(before, after, saved=self.options.saved_to is not None)
+
+    def _save(self, index: Index) -> None:
+        place = self.options.saved_to
+        if place is None:
+            return
+        try:
+            index.save(place)
+        except BlockingIOError as error:
+            raise QueueFullError(
+                "another process is saving the index, and nothing is changed: ask again in a moment"
+            ) from error
 
     def _check_writable(self) -> None:
         if not self.options.writable:
@@ -471,9 +489,14 @@ def _difference(before: Index, after: Index, *, saved: bool) -> IndexChange:
 
 
 def _row_of(graph: Graph, id: str) -> int:
-    if not graph.has(id):
-        raise UnknownIdError(f"there is nothing with the id {_shown(id)} in this index")
-    return graph.row(id)
+    """Return the row of an id, however the marks of its letters are written.
+
+    A language model that names a file writes them in the letters, where macOS may have them apart.
+    """
+    for spelt in unicode_forms(id):
+        if graph.has(spelt):
+            return graph.row(spelt)
+    raise UnknownIdError(f"there is nothing with the id {_shown(id)} in this index")
 
 
 def _fact_of(graph: Graph, id: str) -> int:

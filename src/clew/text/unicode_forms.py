@@ -7,12 +7,20 @@ others do not (NFC).
 from __future__ import annotations
 
 import unicodedata
-from typing import Literal
+from typing import Literal, overload
 
 FORMS: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
 
 
-def unicode_forms(value: object) -> list[object]:
+@overload
+def unicode_forms(value: str) -> list[str]: ...
+
+
+@overload
+def unicode_forms(value: object) -> list[object]: ...
+
+
+def unicode_forms(value: object) -> object:
     """Return a text as it is, and as other systems write the same letters; all else as it is.
 
     Example:
