@@ -24,7 +24,7 @@ MIN_NAMED = 0.5  # of the cues: names before colons are speakers where so many h
 MIN_ROLLING = 1 / 3  # of the cues: captions roll where so many have the line before and a new one
 _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)(?:[.,](\d{1,3}))?"
 _TIMES = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?")
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*+)?[ \t]++([^<>]++)>")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}")
 _SPEAKER = re.compile(r"([^\W\d_][\w.'\u2019 -]{0,40}):[ \t]+(?=\S)")
 _LEFT_OUT = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)\b")
